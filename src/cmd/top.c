@@ -30,12 +30,12 @@
 struct top {
 	/* options */
 	struct option_list by;
-	/* state */
+	/* state, and --if */
+	struct top_tables tables;
 	struct session *session;
 	struct top_model model;
 	struct cgroup_groups groups;
 	struct top_screen screen;
-	struct top_tables tables;
 	struct top_troubles troubles;
 	double seconds;		/* since the last interval of the screen */
 	unsigned int ticks;	/* likewise */
@@ -50,6 +50,7 @@ static const struct option_def top_options[] = {
 	{ "by", 0, OPTION_LIST, offsetof(struct top, by), "KEY,...",
 	  "keys of rows, from the first level to the last (default dev,op)",
 	  .choices = latency_by_words },
+	ROW_IF_OPTION(offsetof(struct top, tables.conditions), "'p99 > 1ms'"),
 	{ 0 },
 };
 
@@ -385,7 +386,7 @@ static int top_run(void *state, const struct options *options, char **argv)
 	t->screen.model = &t->model;
 	t->screen.troubles = &t->troubles;
 	t->screen.multiple = 1;
-	err = session__run(&top_view, t, options, argv);
+	err = top_tables__parse(&t->tables, &t->model) ?: session__run(&top_view, t, options, argv);
 	top_close_screen(t); /* if the run failed */
 	top_model__free(&t->model);
 	cgroup_groups__free(&t->groups);

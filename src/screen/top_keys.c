@@ -3,6 +3,7 @@
  * top_keys.c: what does a key do in `top`? One table, which the help prints, too. While a filter is
  * typed, keys are its characters.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <wchar.h>
@@ -58,6 +59,16 @@ static void key_leave(struct top_screen *t)
 {
 	if (!top_model__leave(t->model))
 		top_say(t, "this is the first level; q quits");
+}
+
+static void key_by(struct top_screen *t)
+{
+	int err = top_model__next_key(t->model);
+
+	if (err == -ENOENT)
+		top_say(t, "there is no other key for these rows; --by adds keys");
+	else if (err)
+		top_say(t, "out of memory");
 }
 
 static void key_sort(struct top_screen *t)
@@ -167,6 +178,7 @@ const struct top_key top_keys[] = {
 	{ SCREEN_RIGHT, 0, NULL, NULL, key_enter },
 	{ SCREEN_BACK, SCREEN_ESCAPE, "Backspace", "go back; also Esc", key_leave },
 	{ SCREEN_LEFT, 0, NULL, NULL, key_leave },
+	{ 'b', 0, "b", "show these rows by the next key of --by", key_by },
 	{ 's', 0, "s", "sort by the next column", key_sort },
 	{ 'r', 0, "r", "reverse the order", key_reverse },
 	{ '/', 0, "/", "show only rows for which an expression is true", key_filter },

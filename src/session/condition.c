@@ -112,24 +112,44 @@ static struct expr *condition_expr(const char *text, const struct expr_field *fi
 	return expr__parse(text, fields, columns->nr, &names, error);
 }
 
-int condition__parse(const char *option, const char *text, const struct column *const *columns,
-		     size_t nr, struct condition **condition)
+/* -EINVAL: the mistake is in error. */
+static int condition_make(const char *text, const struct column *const *columns, size_t nr,
+			  struct condition **condition, struct expr_error *error)
 {
 	const struct condition_names names = { columns, nr };
-	struct expr_error error;
-	char lines[512];
 
-	*condition = NULL;
-	if (!text)
-		return 0;
 	*condition = condition_new(columns, nr);
 	if (!*condition)
-		return log_err(-ENOMEM, "out of memory");
-	(*condition)->expr = condition_expr(text, (*condition)->fields, &names, &error);
+		return -ENOMEM;
+	(*condition)->expr = condition_expr(text, (*condition)->fields, &names, error);
 	if ((*condition)->expr)
 		return 0;
 	condition__free(*condition);
 	*condition = NULL;
+	return -EINVAL;
+}
+
+int condition__try(const char *text, const struct column *const *columns, size_t nr,
+		   struct condition **condition)
+{
+	struct expr_error error;
+
+	return condition_make(text, columns, nr, condition, &error);
+}
+
+int condition__parse(const char *option, const char *text, const struct column *const *columns,
+		     size_t nr, struct condition **condition)
+{
+	struct expr_error error;
+	char lines[512];
+	int err;
+
+	*condition = NULL;
+	err = text ? condition_make(text, columns, nr, condition, &error) : 0;
+	if (err == -ENOMEM)
+		return log_err(-ENOMEM, "out of memory");
+	if (!err)
+		return 0;
 	expr__point_at(text, &error, lines, sizeof(lines));
 	return log_err_lines(-EINVAL, lines, "%s: %s", option, error.message);
 }

@@ -19,6 +19,9 @@ struct condition;
  */
 int condition__parse(const char *option, const char *text, const struct column *const *columns,
 		     size_t nr, struct condition **condition);
+/* Says nothing: an expression with a mistake, for these columns, is -EINVAL and no condition. */
+int condition__try(const char *text, const struct column *const *columns, size_t nr,
+		   struct condition **condition);
 bool condition__is_true(const struct condition *condition, const void *row);
 void condition__free(struct condition *condition);
 

@@ -17,7 +17,13 @@ static size_t by_put(enum breakdown_by keys[NR_BY], size_t nr, enum breakdown_by
 	return nr + 1;
 }
 
-/* A namespace id means nothing without its controller, nor a path without its disk. */
+enum breakdown_by latency_by__above(enum breakdown_by key)
+{
+	if (key == BY_NS)
+		return BY_CTRL;
+	return key == BY_PATH ? BY_DEV : key;
+}
+
 static size_t by_put_word(enum breakdown_by keys[NR_BY], size_t nr, const char *word)
 {
 	int key = 0;
@@ -26,10 +32,7 @@ static size_t by_put_word(enum breakdown_by keys[NR_BY], size_t nr, const char *
 		key++;
 	if (key == NR_BY)
 		key = BY_QUEUE;
-	if (key == BY_NS)
-		nr = by_put(keys, nr, BY_CTRL);
-	if (key == BY_PATH)
-		nr = by_put(keys, nr, BY_DEV);
+	nr = by_put(keys, nr, latency_by__above((enum breakdown_by)key));
 	return by_put(keys, nr, (enum breakdown_by)key);
 }
 

@@ -13,6 +13,9 @@
 
 extern const char *const latency_by_words[];
 
+/* A namespace id means nothing without its controller, nor a path without its disk: the key that
+ * has to come before this one; the same one if there is none. */
+enum breakdown_by latency_by__above(enum breakdown_by key);
 /* Fills keys, each once, with those that another one needs before it; without words: dev, op. */
 size_t latency_by__keys(const struct option_list *by, enum breakdown_by keys[NR_BY]);
 /* The same as 1 << enum breakdown_by. */

@@ -71,11 +71,6 @@ uint32_t top_model__mask(const struct top_model *m, size_t level)
 	return m->levels[level].breakdown.mask;
 }
 
-static bool level_shows(const void *level, const struct column *column)
-{
-	return latency_column__is_asked(column, ((const struct top_level *)level)->breakdown.mask);
-}
-
 void top_model__init(struct top_model *m, const enum breakdown_by *keys, size_t nr)
 {
 	uint32_t mask = 0;
@@ -84,19 +79,24 @@ void top_model__init(struct top_model *m, const enum breakdown_by *keys, size_t 
 	m->nr_keys = nr;
 	m->column = 1;
 	for (size_t i = 0; i < nr; i++) {
-		m->keys[i] = keys[i];
+		m->keys[i] = m->by[i] = keys[i];
 		mask |= 1u << keys[i];
 		breakdown__init(&m->levels[i].breakdown, mask);
 	}
 }
 
+static void level_free(struct top_level *level)
+{
+	breakdown__free(&level->breakdown);
+	free(level->tracks);
+	condition__free(level->only);
+	memset(level, 0, sizeof(*level));
+}
+
 void top_model__free(struct top_model *m)
 {
-	for (size_t i = 0; i < m->nr_keys; i++) {
-		breakdown__free(&m->levels[i].breakdown);
-		free(m->levels[i].tracks);
-		condition__free(m->levels[i].only);
-	}
+	for (size_t i = 0; i < m->nr_keys; i++)
+		level_free(&m->levels[i]);
 	free(m->rows);
 	free(m->order);
 	memset(m, 0, sizeof(*m));
@@ -270,18 +270,27 @@ static void level_remember(struct top_level *level, uint64_t number)
 	}
 }
 
-int top_model__end(struct top_model *m, double seconds)
+/* The rows above the last level, and the sum, from its interval. */
+static int model_sum(struct top_model *m)
 {
 	struct breakdown *finest = &m->levels[m->nr_keys - 1].breakdown;
 	int err = 0;
 
-	m->nr_intervals++;
-	m->seconds = seconds;
 	memset(&m->sum, 0, sizeof(m->sum));
 	for (size_t i = 0; i < finest->nr && !err; i++)
 		err = model_spread(m, finest->rows[i]);
 	for (size_t i = 0; i < m->nr_keys && !err; i++)
 		level_remember(&m->levels[i], m->nr_intervals);
+	return err;
+}
+
+int top_model__end(struct top_model *m, double seconds)
+{
+	int err;
+
+	m->nr_intervals++;
+	m->seconds = seconds;
+	err = model_sum(m);
 	hist__mend_max(&m->sum);
 	memset(&m->all, 0, sizeof(m->all));
 	latency_row__measure(&m->all, &m->sum, seconds);
@@ -298,6 +307,56 @@ void top_model__forget(struct top_model *m)
 			       sizeof(m->levels[i].tracks[n].levels));
 		}
 	m->nr_intervals = 0;
+}
+
+/* ---- other keys ---- */
+
+/* What is in flight, and which interval was the last one with commands. */
+static void model_raise_track(struct top_model *m, const struct top_track *track)
+{
+	const struct breakdown_row *above = track->above;
+
+	for (size_t at = m->nr_keys - 1; at-- > 0;) {
+		struct top_track *up = &m->levels[at].tracks[above->number];
+
+		up->in_flight += track->in_flight;
+		up->last = up->last < track->last ? track->last : up->last;
+		above = up->above;
+	}
+}
+
+/* The last interval once more, for levels that have other keys now. */
+static int model_recount(struct top_model *m)
+{
+	const struct top_level *finest = &m->levels[m->nr_keys - 1];
+	int err;
+
+	for (size_t i = 0; i + 1 < m->nr_keys; i++) {
+		level_begin(&m->levels[i]);
+		for (size_t n = 0; n < m->levels[i].nr; n++)
+			m->levels[i].tracks[n].in_flight = 0;
+	}
+	err = model_sum(m);
+	for (size_t n = 0; n < finest->breakdown.nr && !err; n++)
+		model_raise_track(m, &finest->tracks[n]);
+	return err;
+}
+
+int top_model__set_keys(struct top_model *m, size_t from, const enum breakdown_by *keys)
+{
+	struct top_level *finest = &m->levels[m->nr_keys - 1];
+	uint32_t mask = from ? top_model__mask(m, from - 1) : 0;
+
+	for (size_t i = from; i + 1 < m->nr_keys; i++) {
+		mask |= 1u << keys[i];
+		level_free(&m->levels[i]);
+		breakdown__init(&m->levels[i].breakdown, mask);
+	}
+	memcpy(m->keys, keys, sizeof(m->keys));
+	finest->chosen = NULL;
+	for (size_t n = 0; n < finest->nr; n++)
+		finest->tracks[n].above = NULL;
+	return model_recount(m);
 }
 
 /* ---- the rows of a place ---- */
@@ -475,57 +534,4 @@ const char *top_model__name(const struct top_model *m, const struct latency_row 
 	if (!*buf)
 		snprintf(buf, size, "-");
 	return buf;
-}
-
-/* ---- what a user does ---- */
-
-void top_model__move(struct top_model *m, long by)
-{
-	long at = (long)m->at + by;
-
-	if (!m->nr)
-		return;
-	m->at = at < 0 ? 0 : (size_t)at < m->nr ? (size_t)at : m->nr - 1;
-	m->levels[m->depth].chosen = m->order[m->at]->from;
-}
-
-bool top_model__enter(struct top_model *m)
-{
-	const struct top_row *row = top_model__chosen(m);
-
-	if (!row || m->depth + 1 == m->nr_keys)
-		return false;
-	m->inside[m->depth++] = row->from;
-	m->levels[m->depth].chosen = NULL;
-	m->at = 0;
-	return true;
-}
-
-bool top_model__leave(struct top_model *m)
-{
-	if (!m->depth)
-		return false;
-	m->depth--;
-	m->levels[m->depth].chosen = m->inside[m->depth];
-	return true;
-}
-
-void top_model__sort_next(struct top_model *m)
-{
-	m->column = (m->column + 1) % TOP_COLUMNS;
-}
-
-int top_model__filter(struct top_model *m, const char *text)
-{
-	struct top_level *level = &m->levels[m->depth];
-	size_t nr = object__pick(&top_rows, TABLE_TEXT, level_shows, level, level->columns);
-	struct condition *only;
-	int err = condition__parse("--if", *text ? text : NULL, level->columns, nr, &only);
-
-	if (err)
-		return err;
-	condition__free(level->only);
-	level->only = only;
-	snprintf(level->filter, sizeof(level->filter), "%s", text);
-	return 0;
 }

@@ -61,8 +61,10 @@ struct top_level {
 };
 
 struct top_model {
-	enum breakdown_by keys[NR_BY];
+	enum breakdown_by keys[NR_BY]; /* by level, now */
+	enum breakdown_by by[NR_BY];   /* the same keys, in the order of --by */
 	size_t nr_keys;
+	const char *only_if; /* of top_model__filter_all; NULL: none */
 	struct top_level levels[NR_BY];
 	uint64_t nr_intervals;
 	double seconds;	    /* of the last interval */
@@ -117,12 +119,20 @@ const struct column *top_model__column(const struct top_model *model, size_t col
 int top_track__level(const struct top_model *model, const struct top_track *track, size_t ago,
 		     size_t band);
 
-/* What a user does; arrange follows. */
+/* What a user does, in top_moves.c; arrange follows. */
 void top_model__move(struct top_model *model, long by);
 bool top_model__enter(struct top_model *model); /* false: there is nothing below */
 bool top_model__leave(struct top_model *model); /* false: this is the first level */
 void top_model__sort_next(struct top_model *model);
 /* Of the rows of this level. "": shows all. -EINVAL: said, and the old one stays. */
 int top_model__filter(struct top_model *model, const char *text);
+/* Of all levels whose rows have the fields; NULL: none. The caller keeps the text. -ENOMEM. */
+int top_model__filter_all(struct top_model *model, const char *text);
+/* Rows here by the next key of --by; levels below have the rest. -ENOENT: there is no other key;
+ * -ENOMEM. */
+int top_model__next_key(struct top_model *model);
+/* From this level on. The last level has the same rows as before; those above it lose their past.
+ */
+int top_model__set_keys(struct top_model *model, size_t from, const enum breakdown_by *keys);
 
 #endif

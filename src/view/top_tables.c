@@ -21,6 +21,16 @@ static bool tables_show_text(const void *model, const struct column *column)
 	return tables_show(model, column) && strcmp(column->key, "in_flight");
 }
 
+int top_tables__parse(struct top_tables *t, struct top_model *m)
+{
+	int err = row_conditions__parse(&t->conditions, &top_rows, tables_show, m);
+
+	if (err)
+		return err;
+	err = top_model__filter_all(m, t->conditions.only_if);
+	return err ? log_no_memory() : 0;
+}
+
 int top_tables__open(struct top_tables *t, const struct session *s, const struct top_model *m)
 {
 	t->rows = session__table(s, &top_rows,
@@ -33,14 +43,16 @@ void top_tables__free(struct top_tables *t)
 {
 	table__free(t->rows);
 	table__free(t->samples);
+	row_conditions__free(&t->conditions);
 }
 
-static void tables_put_row(struct top_tables *t, const struct session *s, const struct top_model *m,
-			   struct top_row *row)
+/* False: --if hides it. */
+static bool tables_complete(const struct top_tables *t, struct session *s,
+			    const struct top_model *m, struct top_row *row)
 {
 	row->shown.time_s = s->elapsed_s;
 	latency_row__label(&row->shown, s, &row->from->tags, top_model__finest(m)->mask);
-	table__row(t->rows, row);
+	return row_conditions__admit(&t->conditions, s, row);
 }
 
 int top_tables__put_interval(struct top_tables *t, struct session *s, struct top_model *m,
@@ -58,8 +70,8 @@ int top_tables__put_interval(struct top_tables *t, struct session *s, struct top
 	for (size_t i = 0; i < finest->nr; i++) {
 		top_model__measure(m, m->nr_keys - 1, rows[i], &row);
 		row.shown.span = "interval";
-		if (row.shown.count || row.track->in_flight)
-			tables_put_row(t, s, m, &row);
+		if ((row.shown.count || row.track->in_flight) && tables_complete(t, s, m, &row))
+			table__row(t->rows, &row);
 	}
 	free(rows);
 	sample->shown = m->all;
@@ -77,8 +89,8 @@ struct tables_span {
 	double seconds;
 };
 
-static void tables_put_total(struct top_tables *t, const struct tables_span *span,
-			     const struct breakdown_row *from)
+static struct top_row tables_measure(const struct tables_span *span,
+				     const struct breakdown_row *from)
 {
 	struct top_row row = { .shown.span = span->whole ? "total" : "interval",
 			       .in_flight = CELL_NO_NUMBER,
@@ -92,7 +104,25 @@ static void tables_put_total(struct top_tables *t, const struct tables_span *spa
 	hist__mend_max(total);
 	latency_row__measure(&row.shown, total, span->seconds);
 	latency_row__measure_percentiles(&row.shown, total);
-	tables_put_row(t, span->session, span->model, &row);
+	return row;
+}
+
+/* Text has the first ones. Returns how many rows there are. */
+static size_t tables_put_ranks(struct top_tables *t, const struct tables_span *span,
+			       const struct latency_rank *ranks, size_t nr)
+{
+	size_t shown = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct top_row row = tables_measure(span, ranks[i].row);
+
+		if (!tables_complete(t, span->session, span->model, &row))
+			continue;
+		if (span->session->format == TABLE_JSON || shown < TOP_TOTALS)
+			table__row(t->rows, &row);
+		shown++;
+	}
+	return shown;
 }
 
 static int tables_put_span(struct top_tables *t, const struct tables_span *span, const char *title)
@@ -100,7 +130,8 @@ static int tables_put_span(struct top_tables *t, const struct tables_span *span,
 	const struct session *s = span->session;
 	const struct breakdown *finest = top_model__finest(span->model);
 	struct latency_rank *ranks = malloc((finest->nr + 1) * sizeof(*ranks));
-	size_t nr;
+	bool is_text = s->format == TABLE_TEXT;
+	size_t nr, shown;
 
 	if (!ranks)
 		return log_no_memory();
@@ -111,10 +142,12 @@ static int tables_put_span(struct top_tables *t, const struct tables_span *span,
 		intervals__say_whole(s);
 	if (title && !nr)
 		fprintf(s->out, "no I/O\n");
-	for (size_t i = 0; i < nr && (s->format == TABLE_JSON || i < TOP_TOTALS); i++)
-		tables_put_total(t, span, ranks[i].row);
-	if (s->format == TABLE_TEXT && nr > TOP_TOTALS)
-		fprintf(s->out, "and %zu more rows; iosonar latency shows all\n", nr - TOP_TOTALS);
+	shown = tables_put_ranks(t, span, ranks, nr);
+	if (is_text && nr && !shown)
+		fprintf(s->out, "no row meets the condition\n");
+	if (is_text && shown > TOP_TOTALS)
+		fprintf(s->out, "and %zu more rows; iosonar latency shows all\n",
+			shown - TOP_TOTALS);
 	free(ranks);
 	return 0;
 }

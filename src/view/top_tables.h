@@ -6,11 +6,16 @@
 #ifndef IOSONAR_VIEW_TOP_TABLES_H
 #define IOSONAR_VIEW_TOP_TABLES_H
 
+#include "view/row_conditions.h"
 #include "view/top_model.h"
 
 struct top_tables {
+	struct row_conditions conditions; /* its only_if is an option of the command */
 	struct table *rows, *samples;
 };
+
+/* Before the run: --if, of these rows and of the levels of the model. -EINVAL or -ENOMEM, said. */
+int top_tables__parse(struct top_tables *tables, struct top_model *model);
 
 /* model: kept. -ENOMEM, said. */
 int top_tables__open(struct top_tables *tables, const struct session *session,

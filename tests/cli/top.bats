@@ -91,6 +91,24 @@ total() { grep '"span":"total"' "$2" | sed -n "s/.*\"$1\":\([0-9]*\),.*/\1/p" | 
 	done
 }
 
+@test "--if: the rows that latency shows; samples are of all" {
+	for words in 'op == read' 'p99 > 1ms && iops > 2'; do
+		"$iosonar" top -o json -r "$data/stacks.cap" -i 100ms --if "$words" 2>/dev/null >"$tmp/top"
+		"$iosonar" latency -o json --no-hist -r "$data/stacks.cap" -i 100ms --if "$words" 2>/dev/null >"$tmp/latency"
+		for span in interval total; do
+			diff <(grep "\"type\":\"top\",\"span\":\"$span\"" "$tmp/top" | sed 's/"type":"top"//; s/,"in_flight":null//' | sort) \
+				<(grep "\"type\":\"latency\",\"span\":\"$span\"" "$tmp/latency" | sed 's/"type":"latency"//' | sort)
+		done
+		[ "$(grep -c '"type":"top"' "$tmp/top")" -gt 1 ]
+		diff <(grep '"type":"sample"' "$tmp/top" | sed 's/"cpu_percent.*//') \
+			<("$iosonar" top -o json -r "$data/stacks.cap" -i 100ms 2>/dev/null | grep '"type":"sample"' | sed 's/"cpu_percent.*//')
+	done
+	status=0
+	"$iosonar" top -o json -r "$data/stacks.cap" --if 'p9x > 1' >"$tmp/out" 2>"$tmp/err" || status=$?
+	[ "$status" -eq 2 ] && [ ! -s "$tmp/out" ]
+	grep -q "^iosonar: --if: unknown field 'p9x'" "$tmp/err"
+}
+
 @test "a sample is the sum of its rows" {
 	"$iosonar" top -o json -r "$data/stacks.cap" -i 100ms 2>/dev/null >"$tmp/top"
 	[ "$(grep -c '"type":"sample"' "$tmp/top")" -ge 2 ]

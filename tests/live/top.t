@@ -37,16 +37,18 @@ is_hidden() { shown | grep -q 'completion never seen'; }
 stat_ios() { awk '{ print $1 + $5 }' "/sys/block/$name/stat"; }
 
 check_counts() {
-	local before fio
+	local before fio drawn
 	start
 	before=$(stat_ios)
 	fio --name=load --filename="$disk" --direct=1 --ioengine=libaio --iodepth=4 --rw=randrw --bs=4k --number_ios=1009 \
 		--size=8M --norandommap --rate_iops=600,600 --output-format=json --output="$tmp/fio"
 	fio=$(grep -o '"total_ios" : [0-9]*' "$tmp/fio" | awk '{ n += $3 } END { print n }')
-	shows "issued $fio = completed $fio " "the ledger on the screen has what fio has"
+	wait_for "issued $fio = completed $fio " >/dev/null
+	drawn=$?
 	keys q
 	ended
 	! is_hidden || return 1
+	ok $drawn "the ledger on the screen has what fio has"
 	is "$(cat "$tmp/code")" 0 "q ends it with 0"
 	is "$(shown | awk -v dev="$name" '$2 == dev { n += $4 } END { print n + 0 }')" "$fio" "the rows it leaves have fio's $fio I/Os"
 	is $(($(stat_ios) - before)) "$fio" "as the kernel counts them"
@@ -68,8 +70,10 @@ check_rows() {
 }
 
 check_places() {
+	local pair
 	keys Enter
 	shows "^$name  by op" "Enter opens the device"
+	keys g # the first interval may have had writes only
 	shows '^> read +[1-9]' "into its operations"
 	keys Enter
 	shows "^$name > read  by comm" "and an operation into its tasks"
@@ -82,10 +86,21 @@ check_places() {
 	shows '^> write ' "Down chooses the next row"
 	keys k
 	shows '^> read ' "k the one above"
-	keys G
-	shows '^> write ' "G the last"
-	keys g
-	shows '^> read ' "g the first"
+	for pair in j:Up G:g End:Home PPage:PPage NPage:PPage; do
+		keys "${pair%:*}"
+		[ "$pair" = PPage:PPage ] || shows '^> write ' "${pair%:*} chooses the last row"
+		keys "${pair#*:}"
+		shows '^> read ' "${pair#*:} the first"
+	done
+	keys b
+	shows "^$name  by comm" "b shows the tasks of the device"
+	shows '^[> ] dd +[1-9]' "at once"
+	keys Right
+	shows "^$name > .* by op" "Right opens a task into its operations"
+	keys b
+	shows 'no other key' "which are the last key"
+	keys Left b
+	shows '^> read +[1-9]' "b again has the operations"
 	keys Left
 	shows '^all  by dev' "Left goes back"
 	keys Escape
@@ -122,6 +137,20 @@ check_filter() {
 	shows "^> $name +[1-9]" "an empty one shows them"
 }
 
+# --if is the filter of all levels that have its fields, and of the rows that are left.
+check_if() {
+	start --by dev,op --if "'op == write'"
+	shows "^> $name +[1-9]" "--if: devices have no operation"
+	keys Enter
+	shows "^$name  by op, .*; if op == write" "--if: their operations have"
+	shows '^> write +[1-9]' "--if: the writes are there"
+	is "$(shown | grep -c '^[> ] read')" 0 "--if: and no reads"
+	keys q
+	ended
+	shows "^[0-9.]+ +$name +write " "--if: the writes are left"
+	is "$(shown | grep -c " $name  *read ")" 0 "--if: alone"
+}
+
 check_time() {
 	local frozen
 	keys Space
@@ -134,7 +163,9 @@ check_time() {
 	ok $? "until Space"
 	keys +
 	shows 'interval 0.4 s' "+ makes the interval longer"
-	keys -
+	keys '='
+	shows 'interval 0.6 s' "= does, too"
+	keys - -
 	shows 'interval 0.2 s' "- shorter"
 	keys '?'
 	shows '^Backspace +go back' "? shows the keys"
@@ -147,7 +178,7 @@ check_time() {
 check_windows() {
 	tm resize-window -x 40 -y 10
 	shows "^> $name +[1-9][0-9.k]* +[0-9.]+[mu]s +[0-9.]+[mun]*s\$" "40x10 has the row"
-	shows 'nothing lost' "and the ledger"
+	shows 'in flight [0-9]+(; nothing lost)?$' "and the ledger"
 	tm resize-window -x 39 -y 10
 	shows '^window < 40x10' "a smaller window says so"
 	tm resize-window -x 300 -y 80
@@ -245,6 +276,7 @@ check_filter
 check_time
 check_windows
 check_stop
+check_if
 check_signals
 tm kill-server
 socket=utf8

@@ -236,6 +236,127 @@ static void test_filter(void)
 	is_str(names(), "", "of rows with commands in flight");
 }
 
+/* --if: each level whose rows have the fields is filtered. */
+static void test_filter_all(void)
+{
+	begin();
+	is_u64((uint64_t)top_model__filter_all(&model, "op == write"), 0, "an option is taken");
+	add_ios(0, 100, 10000);
+	add_ios(1, 7, 20000);
+	add_ios(2, 10, 5000000);
+	end_interval(-1);
+	is_str(names(), "fast slow", "devices have no operation: all are shown");
+	is_str(model.levels[0].filter, "", "and no filter is named");
+	top_model__enter(&model);
+	arrange();
+	is_str(names(), "write", "operations are chosen by it");
+	is_str(model.levels[1].filter, "op == write", "which is named");
+	top_model__leave(&model);
+	top_model__filter_all(&model, "max > 1ms");
+	arrange();
+	is_str(names(), "slow", "a field of all rows chooses devices, too");
+	top_model__filter_all(&model, NULL);
+	is_str(model.levels[0].filter, "max > 1ms", "no option changes nothing");
+}
+
+/* ---- other keys ---- */
+
+enum { NR_TASKS = 3 };
+
+/* Two devices, two operations, three tasks; task n does n + 1 reads and n writes on each. */
+static void begin_tasks(const enum breakdown_by *keys, size_t nr)
+{
+	static struct hist hists[NR_TASKS][2];
+
+	top_model__free(&model);
+	top_model__init(&model, keys, nr);
+	model.knows_open = true;
+	memset(hists, 0, sizeof(hists));
+	top_model__begin(&model);
+	for (int task = 0; task < NR_TASKS; task++)
+		for (int op = 0; op < 2; op++) {
+			struct io_tags tags = tags_of(FAST, op);
+
+			tags.pid = (uint32_t)task + 1;
+			for (int i = 0; i < task + !op; i++)
+				hist__add(&hists[task][op], 10000, 4096);
+			for (tags.device = FAST; tags.device <= SLOW; tags.device++)
+				if (hists[task][op].count)
+					top_model__add(&model, &tags, &hists[task][op]);
+		}
+	top_model__add_open(&model,
+			    &(struct io_tags){ .device = SLOW, .kind = IO_BLOCK, .pid = 3 });
+	top_model__end(&model, 1);
+	arrange();
+}
+
+/* "3:5 2:3": pid or operation, and commands. */
+static const char *counts(void)
+{
+	static char text[256];
+	size_t len = 0;
+
+	text[0] = 0;
+	for (size_t i = 0; i < model.nr; i++) {
+		const struct top_row *row = model.order[i];
+		bool is_pid = model.keys[model.depth] == BY_PID;
+
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%u:%d", i ? " " : "",
+					is_pid ? row->from->tags.pid : row->from->tags.op,
+					(int)row->shown.count);
+	}
+	return text;
+}
+
+static void test_next_key(void)
+{
+	static const enum breakdown_by keys[] = { BY_DEV, BY_OP, BY_PID };
+
+	begin_tasks(keys, 3);
+	top_model__enter(&model);
+	arrange();
+	is_str(counts(), "0:6 1:3", "a device by its operations");
+	is_u64((uint64_t)top_model__next_key(&model), 0, "the next key");
+	arrange();
+	is_str(counts(), "3:5 2:3 1:1", "by its tasks, at once, with the same commands");
+	is_u64(model.all.count, 18, "the header stays");
+	top_model__enter(&model);
+	arrange();
+	is_str(counts(), "0:3 1:2", "a task by its operations");
+	ok(top_model__next_key(&model) == -ENOENT, "the last level has no other key");
+	top_model__leave(&model);
+	top_model__leave(&model);
+	arrange();
+	is_u64(model.nr, 2, "above is what was there before");
+	is_u64(model.order[0]->shown.count + model.order[1]->shown.count, 18, "with its commands");
+	top_model__next_key(&model);
+	arrange();
+	is_u64(model.keys[0], BY_OP, "the first level has other keys, too");
+	is_str(counts(), "0:12 1:6", "operations of all devices");
+	is_u64(model.order[0]->in_flight, 1, "with what is in flight");
+	top_model__next_key(&model);
+	top_model__next_key(&model);
+	is_u64(model.keys[0] * 100 + model.keys[1] * 10 + model.keys[2],
+	       BY_DEV * 100 + BY_OP * 10 + BY_PID, "after the last key comes the first one again");
+	end_interval(-1);
+	is_u64(model.in_flight, 0, "and intervals go on");
+}
+
+static void test_key_order(void)
+{
+	static const enum breakdown_by keys[] = { BY_OP, BY_DEV, BY_PATH };
+
+	begin_tasks(keys, 3);
+	top_model__next_key(&model);
+	is_u64(model.keys[0], BY_DEV, "the disk may come first");
+	is_u64(model.keys[2], BY_PATH, "a path comes after it");
+	top_model__next_key(&model);
+	is_u64(model.keys[0], BY_OP, "and is never the first");
+	top_model__filter_all(&model, "count > 6");
+	top_model__next_key(&model);
+	is_str(model.levels[0].filter, "count > 6", "--if is that of the new rows, too");
+}
+
 static void test_in_flight(void)
 {
 	begin();
@@ -371,6 +492,9 @@ int main(void)
 	test_move();
 	test_place();
 	test_filter();
+	test_filter_all();
+	test_next_key();
+	test_key_order();
 	test_in_flight();
 	test_history();
 	test_keys();

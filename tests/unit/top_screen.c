@@ -232,6 +232,16 @@ static void test_keys(void)
 	ok(strstr(grid[23], "nothing below"), "what has nothing below says so");
 	press(SCREEN_ESCAPE);
 	ok(!strncmp(grid[3], "all  by dev", 11), "Escape goes back");
+	press('b');
+	ok(strstr(grid[3], "all  by op") && !strncmp(grid[5], "> read", 6),
+	   "b shows the rows by the next key");
+	press(SCREEN_ENTER);
+	press('b');
+	ok(strstr(grid[23], "no other key"), "which the last level does not have");
+	press(SCREEN_ESCAPE);
+	press('b');
+	ok(strstr(grid[3], "all  by dev") && !strncmp(grid[6], "  sda", 5), "b again: as before");
+	press(SCREEN_DOWN);
 	press('r');
 	ok(strstr(grid[3], "smallest IO/s first") && !strncmp(grid[5], "> sda", 5), "r reverses");
 	press('l');
@@ -239,7 +249,7 @@ static void test_keys(void)
 	press('h');
 	ok(!*grid[15], "h hides the strip");
 	press('?');
-	ok(strstr(grid[0], "keys of iosonar top") && strstr(grid[18], "quit"), "? lists all keys");
+	ok(strstr(grid[0], "keys of iosonar top") && strstr(grid[19], "quit"), "? lists all keys");
 	press('q');
 	ok(!screen.quits && strstr(grid[4], "dev"), "q leaves the help");
 	press('+');
@@ -322,7 +332,7 @@ static void test_capture(void)
 	ok(!screen.is_frozen && strstr(grid[0], "PLAYS"), "Space plays");
 	nr_lines = 30;
 	press('?');
-	ok(!strncmp(grid[1], "Left ", 5) && strstr(grid[22], "quit") && !*grid[23],
+	ok(!strncmp(grid[1], "Left ", 5) && strstr(grid[23], "quit") && !*grid[24],
 	   "? has its keys instead of those that it replaces");
 	press('q');
 	screen.browse.is_damaged = true;
