@@ -41,11 +41,34 @@ void breakdown__begin(struct breakdown *b)
 		breakdown_row_begin(b->rows[i]);
 }
 
+/* The other octaves are empty in both. */
+static void breakdown_row_move_slots(struct breakdown_row *row)
+{
+	uint64_t *to = row->before.slots, *from = row->total.slots;
+
+	for (int i = 0; i < HIST_OCTAVES - 1; i++)
+		if (row->octaves >> i & 1) {
+			memcpy(to + i * HIST_SUB, from + i * HIST_SUB, HIST_SUB * sizeof(*to));
+			memset(from + i * HIST_SUB, 0, HIST_SUB * sizeof(*from));
+		}
+	to[HIST_SLOTS] = from[HIST_SLOTS];
+	from[HIST_SLOTS] = 0;
+}
+
 void breakdown__mark_and_begin(struct breakdown *b)
 {
+	static const size_t sums = offsetof(struct hist, count);
+
 	for (size_t i = 0; i < b->nr; i++) {
-		breakdown_row_mark(b->rows[i]);
-		breakdown_row_begin(b->rows[i]);
+		struct breakdown_row *row = b->rows[i];
+		uint64_t max_ns = row->total.max_ns; /* as breakdown_row_begin */
+
+		breakdown_row_move_slots(row);
+		memcpy((char *)&row->before + sums, (char *)&row->total + sums,
+		       sizeof(struct hist) - sums);
+		memset((char *)&row->total + sums, 0, sizeof(struct hist) - sums);
+		row->total.max_ns = max_ns;
+		row->interval_max_ns = 0;
 	}
 }
 
@@ -119,7 +142,7 @@ int breakdown__add(struct breakdown *b, const struct io_tags *tags, const struct
 
 	if (!row)
 		return -ENOMEM;
-	hist__merge(&row->total, part);
+	row->octaves |= hist__merge(&row->total, part);
 	if (part->max_ns > row->interval_max_ns)
 		row->interval_max_ns = part->max_ns;
 	return 0;

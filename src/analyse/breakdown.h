@@ -57,6 +57,7 @@ struct breakdown_row {
 	struct hist total;	  /* since the start */
 	struct hist before;	  /* total at the last breakdown__mark */
 	uint64_t interval_max_ns; /* since then */
+	uint64_t octaves;	  /* that total has, or had: of breakdown__add alone */
 	size_t number;		  /* its place in the rows, which it keeps */
 };
 
@@ -77,7 +78,8 @@ int breakdown__add(struct breakdown *b, const struct io_tags *tags, const struct
 struct breakdown_row *breakdown__row(struct breakdown *b, const struct io_tags *tags);
 /* Starts a new interval. */
 void breakdown__mark(struct breakdown *b);
-/* Both, row by row: thousands of rows do not fit a cache twice. */
+/* Both, row by row, and of each only its octaves: thousands of rows do not fit a cache. For rows
+ * that breakdown__add alone fills. */
 void breakdown__mark_and_begin(struct breakdown *b);
 
 /* The row's interval: total less before. */

@@ -7,11 +7,29 @@
 #include "analyse/hist.h"
 
 #include <math.h>
+#include <stdbool.h>
 
-void hist__merge(struct hist *into, const struct hist *other)
+/* Most octaves are empty, and thousands of histograms do not fit a cache: these are not touched. */
+static bool hist_merge_octave(uint64_t *into, const uint64_t *other)
 {
-	for (int i = 0; i < HIST_CELLS; i++)
-		into->slots[i] += other->slots[i];
+	uint64_t any = 0;
+
+	for (int i = 0; i < HIST_SUB; i++)
+		any |= other[i];
+	for (int i = 0; any && i < HIST_SUB; i++)
+		into[i] += other[i];
+	return any;
+}
+
+uint64_t hist__merge(struct hist *into, const struct hist *other)
+{
+	uint64_t octaves = (uint64_t) !!other->slots[HIST_SLOTS] << (HIST_OCTAVES - 1);
+
+	for (int i = 0; i < HIST_SLOTS / HIST_SUB; i++)
+		octaves |= (uint64_t)hist_merge_octave(&into->slots[i * HIST_SUB],
+						       &other->slots[i * HIST_SUB])
+			   << i;
+	into->slots[HIST_SLOTS] += other->slots[HIST_SLOTS];
 	into->count += other->count;
 	into->sum_ns += other->sum_ns;
 	into->bytes += other->bytes;
@@ -21,6 +39,7 @@ void hist__merge(struct hist *into, const struct hist *other)
 		into->max_ns = other->max_ns;
 	if (other->one_of > into->one_of)
 		into->one_of = other->one_of;
+	return octaves;
 }
 
 /* out may alias now or before. */

@@ -31,7 +31,9 @@ static inline void hist__add(struct hist *h, uint64_t ns, uint64_t bytes)
 		h->max_ns = ns;
 }
 
-void hist__merge(struct hist *into, const struct hist *other);
+/* Returns which octaves of slots `other` has, one bit each: HIST_OCTAVES bits. */
+enum { HIST_OCTAVES = HIST_CELLS / HIST_SUB + 1 };
+uint64_t hist__merge(struct hist *into, const struct hist *other);
 /* now - before, cell by cell; max_ns is now's: the caller keeps the maximum of an interval. */
 void hist__difference(struct hist *out, const struct hist *now, const struct hist *before);
 

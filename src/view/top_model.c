@@ -232,9 +232,28 @@ static void model_add_slot(struct top_model *m, struct breakdown_row *const chai
 	}
 }
 
+/* Returns how many commands of the interval are in this octave. */
+static uint64_t model_spread_octave(struct top_model *m, struct breakdown_row *const chain[NR_BY],
+				    const struct breakdown_row *row, uint32_t octave)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t slot = octave * HIST_SUB; slot < (octave + 1) * HIST_SUB; slot++) {
+		uint64_t nr;
+
+		if (slot >= HIST_CELLS)
+			break;
+		nr = row->total.slots[slot] - row->before.slots[slot];
+		if (nr)
+			model_add_slot(m, chain, slot, nr);
+		sum += nr;
+	}
+	return sum;
+}
+
 /*
- * Adds the interval of a row of the last level to all that it is part of. One pass over its slots
- * up to the last command: few slots are in use, and most latencies are far below the last one.
+ * Adds the interval of a row of the last level to all that it is part of. One pass over its octaves
+ * up to the last command: few are in use, and most latencies are far below the last one.
  */
 static int model_spread(struct top_model *m, struct breakdown_row *row)
 {
@@ -249,14 +268,9 @@ static int model_spread(struct top_model *m, struct breakdown_row *row)
 		hist_add_slotless(&chain[at]->total, row);
 		chain[at]->interval_max_ns = chain[at]->total.max_ns;
 	}
-	for (uint32_t slot = 0; left && slot < HIST_CELLS; slot++) {
-		uint64_t nr = row->total.slots[slot] - row->before.slots[slot];
-
-		if (!nr)
-			continue;
-		model_add_slot(m, chain, slot, nr);
-		left -= nr < left ? nr : left;
-	}
+	for (uint32_t octave = 0; left && octave < HIST_OCTAVES; octave++)
+		if (row->octaves >> octave & 1)
+			left -= model_spread_octave(m, chain, row, octave);
 	return 0;
 }
 
