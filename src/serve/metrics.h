@@ -16,7 +16,6 @@ struct metrics {
 	const struct ledger *ledger; /* its counts must not go down: metrics__raise */
 	enum openmetrics_format format;
 	const uint64_t *own_ns;		 /* CPU time of our own programs; NULL: not known */
-	uint64_t now_ns;		 /* series that have ended by then are left out */
 	const struct failures *failures; /* by status; NULL: the ledger's count alone */
 	uint64_t kept_from;		 /* number of the first record kept: older exemplars go */
 	uint64_t wall_ns;		 /* of the time 0 of exemplars */

@@ -217,21 +217,17 @@ static bool reading_is_gone(void *arg, int32_t device)
 
 int reading__write_metrics(struct reading *r, enum openmetrics_format format, FILE *out)
 {
-	struct metrics metrics = { &r->series,
-				   &r->shown,
-				   format,
-				   .now_ns = clock__mono_ns(),
-				   .failures = r->failures,
+	struct metrics metrics = { &r->series, &r->shown, format, .failures = r->failures,
 				   .is_sampled = r->is_sampled };
 	struct io_own_cost own;
 	int err = reading__take(r);
 
 	if (err)
 		return err;
-	series_set__retire(&r->series, metrics.now_ns, reading_is_gone);
+	series_set__retire(&r->series, reading_is_gone);
 	if (session__recorder(r->session))
 		metrics.kept_from = recorder__kept_from(session__recorder(r->session));
-	metrics.wall_ns = clock__wall_ns() - metrics.now_ns;
+	metrics.wall_ns = clock__wall_ns() - clock__mono_ns();
 	own = io__own_cost(io_source__collector(r->session));
 	metrics.own_ns = own.is_known ? &own.ns : NULL;
 	return metrics__write(&metrics, out);

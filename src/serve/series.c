@@ -124,21 +124,21 @@ void series_set__free(struct series_set *set)
 
 /* ---- devices that go ---- */
 
-void series_set__retire(struct series_set *set, uint64_t now_ns, bool (*is_gone)(void *, int32_t))
+void series_set__retire(struct series_set *set, bool (*is_gone)(void *, int32_t))
 {
 	for (size_t i = 0; i < set->nr; i++) {
 		struct series *series = set->all[i];
 
 		if (!series->device || !is_gone(set->arg, series->device))
-			series->gone_ns = 0;
-		else if (!series->gone_ns)
-			series->gone_ns = now_ns;
+			series->scrapes_gone = 0;
+		else if (series->scrapes_gone < 2)
+			series->scrapes_gone++;
 	}
 }
 
-bool series__has_ended(const struct series *series, uint64_t now_ns)
+bool series__has_ended(const struct series *series)
 {
-	return series->gone_ns && now_ns - series->gone_ns >= SERIES_STAYS_S * 1000000000ULL;
+	return series->scrapes_gone > 1;
 }
 
 /* ---- rows of the collector ---- */

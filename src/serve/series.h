@@ -47,13 +47,12 @@ struct series {
 	char *pairs;			/* the same, as they are written */
 	struct series_sum now, shown;
 	int32_t device;		  /* as in struct io_tags; 0: `other` */
-	uint64_t gone_ns;	  /* its device was first seen to be gone; 0: it is there */
+	uint8_t scrapes_gone;	  /* since its device is gone: 0, 1 or 2 */
 	struct exemplar *slowest; /* of each bucket; NULL: none */
 };
 
 enum {
-	SERIES_STAYS_S = 60, /* after its device is gone: every scraper sees its last counts */
-	SERIES_WAITS_S = 5,  /* for names that appear late; then the labels are those there are */
+	SERIES_WAITS_S = 5, /* for names that appear late; then the labels are those there are */
 };
 
 /* Names tags: sets texts, which are copied before the next call. Others stay NULL. false: there may
@@ -81,9 +80,10 @@ struct series_set {
 
 int series_set__init(struct series_set *set); /* 0 or -ENOMEM */
 void series_set__free(struct series_set *set);
-/* Looks which devices are gone. */
-void series_set__retire(struct series_set *set, uint64_t now_ns, bool (*is_gone)(void *, int32_t));
-bool series__has_ended(const struct series *series, uint64_t now_ns);
+/* For a scrape: looks which devices are gone. Their series are in one more scrape, with their last
+ * counts, and have ended then. */
+void series_set__retire(struct series_set *set, bool (*is_gone)(void *, int32_t));
+bool series__has_ended(const struct series *series);
 /* A reading: begin, add every part, end. */
 void series_set__begin(struct series_set *set, uint64_t now_ns);
 int series_set__add(struct series_set *set, const struct io_tags *tags, const struct hist *part);
