@@ -209,8 +209,8 @@ inline_always bool command_places(const struct tables *t, struct io_slot *slot, 
 	slot->kind = op >> 8;
 	slot->op = op;
 	slot->bytes = command_bytes(slot, rq, cmd, pointers);
-	/* Record consumers have rows only for dropped records, and only add those up. */
-	slot->key_nr = settings.records && !settings.rows_too
+	/* Record consumers have rows only for dropped records, and most only add those up. */
+	slot->key_nr = settings.records && !settings.rows_too && !settings.drop_rows
 			       ? 0
 			       : command_key(rq, owner, device_nr, op, slot->bytes, pointers);
 	if (settings.records)

@@ -2,7 +2,7 @@
 /*
  * serve.c: how long do I/Os take, for browsers and Prometheus? Counts in the kernel as `latency`
  * does, at its cost, and answers requests with all counts of that moment; a page gets each second
- * as it ends. It cannot see what `latency` cannot. With --keep it costs what `latency -w` costs,
+ * as it ends. It cannot see what `latency` cannot. With --keep it costs what `record` costs,
  * and knows each command of the last minutes.
  */
 #include <errno.h>
@@ -134,7 +134,8 @@ static struct io_wants serve_wants(void *state, const struct options *options)
 		.by_path = v->reading.series.by >> SERIES_PATH & 1,
 		.own_cost = true,
 		.records = v->keep_ns.given,
-		.rows = v->keep_ns.given,
+		.rows = v->keep_ns.given && !v->reading.counts_records,
+		.drop_rows = v->reading.counts_records,
 		.troubles = v->keep_ns.given,
 		.buffer_bytes = v->buffer.given ? v->buffer.value : 0,
 		.budget = (double)v->budget.value / 1e6,
@@ -152,8 +153,7 @@ static int serve_on_record(void *state, struct session *s, const struct io_recor
 
 	failures__add(&v->failures, s, record);
 	who__add(&v->who, record);
-	reading__add_record(&v->reading, record);
-	return 0;
+	return reading__add_record(&v->reading, record);
 }
 
 static int serve_on_start(void *state, struct session *s)
@@ -303,6 +303,8 @@ static int serve_prepare(struct serve *v)
 		if (option_list__mask(&v->by, by_words) >> i & 1)
 			series->by |= by_bits[i];
 	serve_prepare_keep(v);
+	/* Records do not say in which cgroup their task was. */
+	v->reading.counts_records = v->keep_ns.given && !(series->by & SERIES_OF_CGROUP);
 	v->reading.is_sampled = v->budget.given;
 	err = reading__init(&v->reading);
 	err = err ?: live_page__make(&v->page);

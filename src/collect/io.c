@@ -229,7 +229,8 @@ static void io_read_part(void *arg, uint32_t key_nr, const struct hist *part)
 
 	io_tags_of(r->io, key_nr, &tags);
 	/* Without rows of their own, commands without a record are counted there, and are whole. */
-	if (tags.other && (!io_settings(r->io)->records || io_settings(r->io)->rows_too))
+	if (tags.other && (!io_settings(r->io)->records || io_settings(r->io)->rows_too ||
+			   io_settings(r->io)->drop_rows))
 		r->io->nr_other += part->count;
 	r->fn(r->arg, &tags, part);
 }

@@ -40,6 +40,7 @@ struct io_wants {
 	bool troubles;	       /* with records: also failed attempts and events of controllers */
 	bool only_troubled;    /* and no records of commands without trouble */
 	bool rows;	       /* with records: rows of all commands, not only of dropped records */
+	bool drop_rows;	       /* with records: rows of dropped ones by key, not in `other` */
 	bool failures;	       /* io__failures; not with records */
 	uint32_t kinds;	       /* bits of enum io_kind; 0: all */
 	uint64_t buffer_bytes; /* of a CPU's ring; 0: the default */

@@ -104,6 +104,7 @@ static void io_set_shape(struct io *io)
 	ro->records = io->wants.records;
 	ro->record_cells = io_has_record_cells(io);
 	ro->rows_too = io->wants.rows;
+	ro->drop_rows = io->wants.drop_rows;
 	ro->split = io->wants.split;
 	ro->stages = io->wants.stages;
 	ro->owners = io->wants.owners;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include "base/clock.h"
+#include "base/log.h"
 #include "decode/op.h"
 #include "session/io_source.h"
 #include "session/recorder.h"
@@ -80,6 +81,7 @@ int reading__init(struct reading *r)
 	r->series.arg = r;
 	r->pods.directory = PODS_DIRECTORY;
 	breakdown__init(&r->rows, 1u << BY_DEV | 1u << BY_OP);
+	breakdown__init(&r->records, 1u << BY_DEV | 1u << BY_OP | 1u << BY_PATH);
 	return series_set__init(&r->series);
 }
 
@@ -87,6 +89,7 @@ void reading__free(struct reading *r)
 {
 	series_set__free(&r->series);
 	breakdown__free(&r->rows);
+	breakdown__free(&r->records);
 	pods__free(&r->pods);
 	exemplars__free(&r->exemplars);
 }
@@ -111,9 +114,25 @@ static bool reading_tag(void *arg, const struct io_record *record, struct io_tag
 	return true;
 }
 
-void reading__add_record(struct reading *r, const struct io_record *record)
+static int reading_count_record(struct reading *r, const struct io_record *record)
+{
+	struct breakdown_row *row;
+	struct io_tags tags;
+
+	if (!r->counts_records || record->what != RECORD_END || record->end_ns < record->first_ns ||
+	    !reading_tag(r, record, &tags))
+		return 0;
+	row = breakdown__row(&r->records, &tags);
+	if (!row)
+		return log_no_memory();
+	hist__add(&row->total, record->end_ns - record->first_ns, record->bytes);
+	return 0;
+}
+
+int reading__add_record(struct reading *r, const struct io_record *record)
 {
 	exemplars__add(&r->exemplars, record, recorder__kept_from(session__recorder(r->session)));
+	return reading_count_record(r, record);
 }
 
 /* ---- what is there before the first command ---- */
@@ -189,6 +208,17 @@ static void reading_take_part(void *arg, const struct io_tags *tags, const struc
 		r->err = -ENOMEM;
 }
 
+/* As the collector's rows: a maximum is told once. */
+static void reading_take_records(struct reading *r)
+{
+	for (size_t i = 0; i < r->records.nr; i++) {
+		struct breakdown_row *row = r->records.rows[i];
+
+		reading_take_part(r, &row->tags, &row->total);
+		row->total.max_ns = 0;
+	}
+}
+
 int reading__take(struct reading *r)
 {
 	struct io *io = io_source__collector(r->session);
@@ -199,6 +229,7 @@ int reading__take(struct reading *r)
 	breakdown__begin(&r->rows);
 	reading_expect(r);
 	io_source__read(r->session, reading_take_part, r);
+	reading_take_records(r);
 	series_set__end(&r->series);
 	io__recount_skipped(io);
 	io__ledger(io, &r->now);

@@ -21,6 +21,8 @@ struct reading {
 	struct session *session;
 	struct series_set series; /* by, most and edges are set by the caller */
 	struct breakdown rows;	  /* by device and operation */
+	bool counts_records;	  /* rows have dropped records only; set by the caller */
+	struct breakdown records; /* those that were not, since the start */
 	struct pods pods;
 	const struct failures *failures; /* set by the caller; NULL: not known */
 	bool is_sampled;		 /* not every command is timed; set by the caller */
@@ -37,8 +39,8 @@ int reading__init(struct reading *reading); /* 0 or -ENOMEM */
 void reading__free(struct reading *reading);
 /* Programs are attached: devices and operations are known. */
 void reading__start(struct reading *reading, struct session *session);
-/* With a recorder: every record that it takes, in its order. */
-void reading__add_record(struct reading *reading, const struct io_record *record);
+/* With a recorder: every record that it takes, in its order. 0 or -ENOMEM, said. */
+int reading__add_record(struct reading *reading, const struct io_record *record);
 /* All counts of this moment. 0 or -ENOMEM. */
 int reading__take(struct reading *reading);
 /* The same, as the page /metrics. 0 or -ENOMEM. */

@@ -446,6 +446,7 @@ struct io_settings {
 	__u8 records;	     /* one record per command into the rings, */
 	__u8 record_cells;   /* and cells, which hold those without stages, */
 	__u8 rows_too;	     /* also counted in the command's row */
+	__u8 drop_rows;	     /* or there only if the record is dropped */
 	__u8 split;	     /* another record at submit */
 	__u8 stages;	     /* records have stages, */
 	__u8 owners;	     /* tasks are those that submitted the first bio, where known */

@@ -59,6 +59,7 @@ static const struct feature {
 	{ "records", 1, "not_rows_alone" },
 	{ "rows_too", 1, "records" },
 	{ "record_cells", 1, "records" },
+	{ "drop_rows", 1, "records" },
 	{ "split", 1, "records" },
 	{ "task_pointer", 1, "records" },
 	{ "integrity_flag", 1 << 16, "records" },

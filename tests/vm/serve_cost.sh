@@ -4,8 +4,8 @@
 # kernels: none
 # timeout: 240
 #
-# serve_cost: what serve adds to an I/O, in instructions of the guest: what latency adds, with its own figure of what it costs 3 % more.
-# With --keep: what latency -w adds, which counts and records, too. Scrapes make no difference to an I/O.
+# serve_cost: what serve adds to an I/O, in instructions of the guest: what latency adds, with its own figure of what it costs up to
+# 4 % more (x86_64: 3.2 %). With --keep: what record adds, and as much more. Scrapes make no difference to an I/O.
 
 dev=$(disk io0)
 set_scheduler "$dev" none
@@ -54,7 +54,7 @@ latency=$(cost)
 end latency
 start '^serving' serve -d "$dev"
 serve=$(cost)
-as serve "$serve" latency "$latency" 3
+as serve "$serve" latency "$latency" 4
 for _ in 1 2 3 4 5; do scrape /tmp/page; done
 is "$(sed -n 's/^iosonar_commands_total{.*op="read"} //p' /tmp/page)" 1500 "each read is counted"
 as "serve after scrapes" "$(cost)" serve "$serve" 2
@@ -62,12 +62,8 @@ end serve
 start '^tables' record -v -w /tmp/cap -d "$dev"
 record=$(cost)
 end record
-start 'from .*_rq' latency -w /tmp/cap2 -o json -d "$dev"
-both=$(cost)
-end "latency -w"
 start '^keeping' serve -d "$dev" --keep 1m
 keep=$(cost)
-as "serve --keep" "$keep" "latency -w" "$both" 3
-as "serve --keep" "$keep" record "$record" 15
+as "serve --keep" "$keep" record "$record" 4
 end "serve --keep"
 done_testing
