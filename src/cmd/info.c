@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "base/log.h"
+#include "capture/clock_step.h"
 #include "capture/read.h"
 #include "cmd/cmd.h"
 #include "decode/column.h"
@@ -30,7 +30,8 @@ struct info {
 
 /* One file. */
 struct info_row {
-	const char *file;
+	const char *file, *host;
+	uint64_t clock_steps;
 	uint64_t bytes, records, calls, reserve_bytes;
 	double bytes_per_record;
 	const char *begin, *end; /* wall clock of the first and last record */
@@ -40,13 +41,14 @@ struct info_row {
 	uint64_t verified, truncated, truncated_at, blocks_corrupt, records_corrupt, records_lost;
 	uint64_t records_surplus, records_astray, calls_missing, calls_surplus;
 	bool whole;
-	char begin_text[48], end_text[48];
+	char begin_text[32], end_text[32];
 };
 
 #define FIELD(name) offsetof(struct info_row, name)
 
 static const struct column info_columns[] = {
 	{ "capture", "capture", CELL_TEXT, 10, "name of the capture", .at = FIELD(file) },
+	{ "host", "host", CELL_TEXT, 0, "machine on which it was recorded", .at = FIELD(host) },
 	{ "bytes", "bytes", CELL_COUNT, 0, "size of the capture", .at = FIELD(bytes) },
 	{ "records", "records", CELL_COUNT, 0,
 	  "number of records according to the headers; with --verify: those that can be read",
@@ -64,6 +66,9 @@ static const struct column info_columns[] = {
 	  .at = FIELD(devices) },
 	{ "clocks", "clocks", CELL_COUNT, 0, "number of times that all clocks were read",
 	  .at = FIELD(clocks) },
+	{ "clock_steps", "steps", CELL_COUNT, 0,
+	  "number of times that the wall clock was set during the recording",
+	  .at = FIELD(clock_steps) },
 	{ "ended", "ended", CELL_TEXT, 0, "why the recording ended; null: the file is truncated",
 	  .at = FIELD(ended) },
 	{ "verified", "verified", CELL_COUNT, 0, "1: every block was read and checked",
@@ -197,6 +202,20 @@ static void info_tell_damage(const struct info *i, const struct info_row *row)
 		fprintf(i->to.out, "  intact      every block was read and checked\n");
 }
 
+static void info_tell_steps(const struct info *i, const struct capture_about *about)
+{
+	struct capture_clock_step step;
+	size_t nr = 1;
+	char buf[32];
+
+	while (capture_clock_step__next(about, &nr, &step)) {
+		const char *wall = capture_clock_step__wall(buf, step.wall_ns);
+
+		fprintf(i->to.out, "  clock step  %+.3f s at %s\n", (double)step.by_ns / 1e9,
+			wall ? wall : "?");
+	}
+}
+
 /* What the lines begin and records say in time of day. */
 static bool info_is_raw(const char *key)
 {
@@ -221,6 +240,7 @@ static int info_tell(const struct info *i, const struct capture_about *about,
 		snprintf(line, sizeof(line), "%s, %.3f s", row->begin, row->seconds);
 		info_line(i, "begin", line);
 	}
+	info_tell_steps(i, about);
 	info_line(i, "ended", row->ended);
 	info_tell_damage(i, row);
 	for (size_t k = 0; k < about->nr_info; k++)
@@ -234,15 +254,15 @@ static int info_tell(const struct info *i, const struct capture_about *about,
 
 /* ---- a file ---- */
 
-/* 2026-11-15T07:08:09Z: UTC. */
-static const char *info_wall(char buf[48], uint64_t real_ns)
+static uint64_t info_clock_steps(const struct capture_about *about)
 {
-	time_t s = (time_t)(real_ns / 1000000000);
-	struct tm tm;
+	struct capture_clock_step step;
+	uint64_t steps = 0;
+	size_t nr = 1;
 
-	if (!real_ns || !gmtime_r(&s, &tm) || !strftime(buf, 48, "%Y-%m-%dT%H:%M:%SZ", &tm))
-		return NULL;
-	return buf;
+	while (capture_clock_step__next(about, &nr, &step))
+		steps++;
+	return steps;
 }
 
 static void info_fill(struct info_row *row, const struct capture_reader *reader)
@@ -251,12 +271,16 @@ static void info_fill(struct info_row *row, const struct capture_reader *reader)
 	uint64_t min_ns, max_ns;
 
 	row->file = capture_reader__path(reader);
+	row->host = capture_about__info(about, CAPTURE_INFO_HOST);
+	row->clock_steps = info_clock_steps(about);
 	row->bytes = capture_reader__bytes(reader);
 	row->records = capture_reader__nr_records(reader);
 	row->calls = capture_reader__nr_calls(reader);
 	if (capture_reader__span(reader, &min_ns, &max_ns)) {
-		row->begin = info_wall(row->begin_text, capture_about__wall_ns(about, min_ns));
-		row->end = info_wall(row->end_text, capture_about__wall_ns(about, max_ns));
+		row->begin = capture_clock_step__wall(row->begin_text,
+						      capture_about__wall_ns(about, min_ns));
+		row->end = capture_clock_step__wall(row->end_text,
+						    capture_about__wall_ns(about, max_ns));
 		row->seconds = (double)(max_ns - min_ns) / 1e9;
 	}
 	for (size_t nr = 0; nr < about->nr_devices; nr++)
