@@ -91,6 +91,7 @@ static struct io_tags breakdown_project(const struct breakdown *b, const struct 
 	out.size_class = breakdown_has(b, BY_SIZE) ? t->size_class : 0;
 	out.queue = breakdown_has(b, BY_QUEUE) ? t->queue : 0;
 	out.cpu = breakdown_has(b, BY_CPU) ? t->cpu : 0;
+	out.host = breakdown_has(b, BY_HOST) ? t->host : 0;
 	out.pid = breakdown_has(b, BY_PID) ? t->pid : 0;
 	out.cgroup = breakdown_has(b, BY_CGROUP) ? t->cgroup : 0;
 	out.unit = breakdown_has(b, BY_UNIT) ? t->unit : 0;
@@ -164,8 +165,9 @@ int breakdown_row__compare(const void *left, const void *right)
 {
 	const struct io_tags *a = &(*(struct breakdown_row *const *)left)->tags;
 	const struct io_tags *b = &(*(struct breakdown_row *const *)right)->tags;
-	int order = COMPARE(a->other, b->other) ?: COMPARE(a->ctrl, b->ctrl);
+	int order = COMPARE(a->other, b->other) ?: COMPARE(a->host, b->host);
 
+	order = order ?: COMPARE(a->ctrl, b->ctrl);
 	order = order ?: COMPARE(a->nsid, b->nsid) ?: COMPARE(a->device, b->device);
 	order = order ?: COMPARE(a->path, b->path) ?: COMPARE(a->kind, b->kind);
 	order = order ?: COMPARE(a->op, b->op) ?: COMPARE(a->size_class, b->size_class);

@@ -28,6 +28,7 @@ enum breakdown_by {
 	BY_PATH,
 	BY_UNIT,
 	BY_CONTAINER,
+	BY_HOST,
 	NR_BY,
 };
 
@@ -44,11 +45,12 @@ struct io_tags {
 	uint32_t nsid;
 	uint32_t pid;
 	uint16_t queue, cpu;
+	uint16_t host;	  /* of captures: 1 + its number */
 	uint8_t kind, op; /* enum io_kind and its number */
 	uint8_t size_class;
 	uint8_t other;	  /* the table of rows was full: the tags are unknown */
 	uint8_t file_nth; /* number among the files with this inode: wire/file_id.h */
-	uint8_t pad[7];
+	uint8_t pad[5];
 };
 _Static_assert(sizeof(struct io_tags) == 96, "no holes: compared as bytes");
 

@@ -1,251 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/merge.h"
+#define _GNU_SOURCE
+#include "capture/merge_inside.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "base/log.h"
 #include "capture/block.h"
 #include "capture/chunk.h"
-
-enum { MERGE_NUMBERS = 65536 };
-
-struct merge_file {
-	struct capture_merge *merge;
-	struct capture_reader *reader;
-	uint64_t shift_ns;	      /* converts its times to the first file's clock */
-	const struct io_record *next; /* its earliest record not returned yet, */
-	uint64_t next_ns;	      /* and its time */
-	uint16_t *renumber;	      /* device number here, plus 1; by its number in the file */
-	struct glossary renamed[NR_GLOSSARIES]; /* ids with another id in the merge */
-};
-
-struct capture_merge {
-	struct capture_about about;
-	struct merge_file *files;
-	size_t nr;
-	struct merge_file **heap; /* the files with records left, the earliest first */
-	size_t nr_heap;
-	bool begun;  /* the heap exists, */
-	bool handed; /* and its first file's record was returned */
-	uint64_t nr_new_ids[NR_GLOSSARIES];
-	bool used[MERGE_NUMBERS];
-};
-
-/* Keeps its own number if free, so that a single file stays unchanged. */
-static int merge_free_number(const struct capture_merge *merge, uint16_t wanted)
-{
-	for (uint32_t i = 0; i < MERGE_NUMBERS; i++)
-		if (!merge->used[(wanted + i) % MERGE_NUMBERS])
-			return (int)((wanted + i) % MERGE_NUMBERS);
-	return -EOVERFLOW;
-}
-
-static int merge_find_device(const struct capture_merge *merge, const struct device *device)
-{
-	for (size_t i = 0; i < merge->about.nr_devices; i++) {
-		const struct device *other = &merge->about.devices[i];
-
-		if (other->diskseq == device->diskseq && other->ctrl == device->ctrl &&
-		    other->nsid == device->nsid && !strcmp(other->name, device->name) &&
-		    !strcmp(other->serial, device->serial) && !strcmp(other->model, device->model))
-			return merge->about.numbers[i];
-	}
-	return -ENODEV;
-}
-
-/* The number of a file's device in the merge. */
-static int merge_renumber(void *arg, uint16_t number)
-{
-	struct merge_file *file = arg;
-	struct capture_merge *merge = file->merge;
-	const struct device *device =
-		capture_about__device(capture_reader__about(file->reader), number);
-	int here, err = 0;
-
-	if (file->renumber[number])
-		return file->renumber[number] - 1;
-	here = device ? merge_find_device(merge, device) : -ENODEV;
-	if (here >= 0) {
-		/* An older file may lack facts about a device that another file has. */
-		if (device->knows_partitions &&
-		    !capture_about__device(&merge->about, (uint16_t)here)->knows_partitions)
-			err = capture_about__set_device(&merge->about, (uint16_t)here, device);
-	} else {
-		here = merge_free_number(merge, number);
-		if (here < 0 || here == UINT16_MAX)
-			return -EOVERFLOW;
-		if (device)
-			err = capture_about__set_device(&merge->about, (uint16_t)here, device);
-	}
-	if (err)
-		return err;
-	merge->used[here] = true;
-	file->renumber[number] = (uint16_t)(here + 1);
-	return here;
-}
-
-static const struct glossary_entry *merge_find_text(const struct glossary *glossary,
-						    const struct glossary_entry *wanted,
-						    enum glossary_kind kind)
-{
-	for (size_t i = 0; i < glossary->nr; i++) {
-		const struct glossary_entry *entry = &glossary->entries[i];
-
-		/* A record's process is part of the id of its stack. */
-		if (kind == GLOSSARY_STACKS && entry->id.words[1] != wanted->id.words[1])
-			continue;
-		if (!strcmp(entry->text, wanted->text))
-			return entry;
-	}
-	return NULL;
-}
-
-/* An id that no kernel assigns. */
-static struct glossary_id merge_new_id(struct capture_merge *merge, enum glossary_kind kind,
-				       struct glossary_id id)
-{
-	uint64_t last = kind == GLOSSARY_STACKS ? UINT32_MAX : UINT64_MAX;
-
-	return (struct glossary_id){ { last - merge->nr_new_ids[kind]++, id.words[1] } };
-}
-
-/*
- * The same text is the same thing, whatever its id; an id that has another text already, from
- * another boot or run, gets a new id.
- */
-static int merge_add_text(struct merge_file *file, enum glossary_kind kind,
-			  const struct glossary_entry *entry)
-{
-	struct glossary *here = &file->merge->about.glossaries[kind];
-	const struct glossary_entry *same = glossary__find(here, entry->id);
-	struct glossary_entry *renamed;
-	struct glossary_id as = entry->id;
-
-	if (!same || strcmp(same->text, entry->text)) {
-		/* The first file keeps its ids: its records are not translated. */
-		bool is_first = file == file->merge->files;
-		const struct glossary_entry *other =
-			is_first ? NULL : merge_find_text(here, entry, kind);
-
-		if (other)
-			as = other->id;
-		else if (same)
-			as = merge_new_id(file->merge, kind, entry->id);
-		if (!other && !glossary__add(here, as, entry->text) && here->nr < GLOSSARY_MOST)
-			return -ENOMEM;
-	}
-	if (!memcmp(&as, &entry->id, sizeof(as)))
-		return 0;
-	renamed = glossary__add(&file->renamed[kind], entry->id, NULL);
-	if (!renamed)
-		return -ENOMEM;
-	renamed->as = as;
-	return 0;
-}
-
-static int merge_copy_texts(struct merge_file *file, const struct capture_about *from)
-{
-	int err = 0;
-
-	for (int kind = 0; kind < NR_GLOSSARIES; kind++)
-		for (size_t i = 0; i < from->glossaries[kind].nr && !err; i++)
-			err = merge_add_text(file, (enum glossary_kind)kind,
-					     &from->glossaries[kind].entries[i]);
-	return err;
-}
-
-/* The merged id of a file's id; an id without a text stays. */
-static struct glossary_id merge_rename(void *arg, enum glossary_kind kind, struct glossary_id id)
-{
-	const struct merge_file *file = arg;
-	const struct glossary_entry *renamed = glossary__find(&file->renamed[kind], id);
-
-	return renamed ? renamed->as : id;
-}
-
-static uint64_t merge_wall_offset(const struct capture_about *about)
-{
-	return about->clocks[0].real_ns - about->clocks[0].mono_ns;
-}
-
-static uint64_t merge_shift(const struct capture_about *first, const struct capture_about *other)
-{
-	const char *boot = capture_about__info(first, CAPTURE_INFO_BOOT_ID);
-	const char *other_boot = capture_about__info(other, CAPTURE_INFO_BOOT_ID);
-
-	/* Files of one boot share their clocks. */
-	if (first == other || (boot && other_boot && !strcmp(boot, other_boot)))
-		return 0;
-	if (!first->nr_clocks || !other->nr_clocks)
-		return 0;
-	return merge_wall_offset(other) - merge_wall_offset(first);
-}
-
-static int merge_copy_clocks(struct capture_merge *merge, const struct merge_file *file)
-{
-	const struct capture_about *from = capture_reader__about(file->reader);
-	int err = 0;
-
-	for (size_t i = 0; i < from->nr_clocks && !err; i++) {
-		struct capture_clock clock = from->clocks[i];
-
-		clock.mono_ns += file->shift_ns;
-		err = capture_about__add_clock(&merge->about, &clock);
-	}
-	return err;
-}
-
-/* Copies names that earlier files lack. */
-static int merge_copy_names(struct capture_merge *merge, const struct capture_about *from)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < from->nr_sets && !err; i++) {
-		const char *set = from->sets[i].set;
-		struct byte_out out = { 0 };
-
-		if (capture_about__names(&merge->about, set))
-			continue;
-		capture_about__put_names(&out, set, from->sets[i].names);
-		err = out.failed
-			      ? -ENOMEM
-			      : capture_about__take(
-					&merge->about, CAPTURE_NAMES,
-					(struct byte_in){ out.bytes, out.bytes + out.len, false });
-		byte_out__free(&out);
-	}
-	return err;
-}
-
-static int merge_add_file(struct capture_merge *merge, struct merge_file *file)
-{
-	const struct capture_about *first = capture_reader__about(merge->files[0].reader);
-	const struct capture_about *from = capture_reader__about(file->reader);
-	int err;
-
-	file->renumber = calloc(MERGE_NUMBERS, sizeof(*file->renumber));
-	if (!file->renumber)
-		return -ENOMEM;
-	file->shift_ns = merge_shift(first, from);
-	capture_reader__translate(file->reader, &(struct capture_translation){
-							.shift_ns = file->shift_ns,
-							.device = merge_renumber,
-							.id = first == from ? NULL : merge_rename,
-							.arg = file });
-	err = merge_copy_clocks(merge, file);
-	err = err ?: merge_copy_texts(file, from);
-	err = err ?: merge_copy_names(merge, from);
-	for (size_t i = 0; i < from->nr_info && !err; i++)
-		err = capture_about__set_info(&merge->about, from->info[i].key,
-					      from->info[i].value);
-	for (size_t i = 0; i < from->nr_devices && !err; i++) {
-		int here = merge_renumber(file, from->numbers[i]);
-
-		err = here < 0 ? here : 0;
-	}
-	return err;
-}
 
 /* Takes over the readers, even if it fails. */
 static int merge_new(struct capture_reader *const *readers, size_t nr, struct capture_merge **merge)
@@ -266,9 +30,12 @@ static int merge_new(struct capture_reader *const *readers, size_t nr, struct ca
 	for (; new->nr < nr; new->nr++)
 		new->files[new->nr] =
 			(struct merge_file){ .merge = new, .reader = readers[new->nr] };
-	err = 0;
+	err = capture_hosts__find(&new->hosts, readers, nr);
+	if (!err)
+		merge_shift_all(new);
 	for (size_t i = 0; i < nr && !err; i++)
 		err = merge_add_file(new, &new->files[i]);
+	err = err ?: merge_name_devices(new);
 	capture_about__sort_clocks(&new->about);
 out:
 	if (err)
@@ -313,7 +80,10 @@ void capture_merge__free(struct capture_merge *merge)
 		for (int kind = 0; kind < NR_GLOSSARIES; kind++)
 			glossary__free(&merge->files[i].renamed[kind]);
 	}
+	for (size_t i = 0; i < merge->about.nr_devices; i++)
+		free(merge->about.devices[i].shown);
 	capture_about__free(&merge->about);
+	capture_hosts__free(&merge->hosts);
 	free(merge->files);
 	free(merge->heap);
 	free(merge);
@@ -432,6 +202,24 @@ size_t capture_merge__from(const struct capture_merge *merge)
 	return merge->nr_heap ? (size_t)(merge->heap[0] - merge->files) : 0;
 }
 
+uint16_t capture_merge__host(const struct capture_merge *merge)
+{
+	return (uint16_t)(merge->hosts.of[capture_merge__from(merge)] + 1);
+}
+
+uint64_t capture_merge__wall_ns(const struct capture_merge *merge, uint64_t mono_ns)
+{
+	const struct merge_file *file = &merge->files[capture_merge__from(merge)];
+
+	return capture_about__wall_ns(capture_reader__about(file->reader),
+				      mono_ns - file->shift_ns);
+}
+
+const struct capture_hosts *capture_merge__hosts(const struct capture_merge *merge)
+{
+	return &merge->hosts;
+}
+
 const struct capture_about *capture_merge__about(const struct capture_merge *merge)
 {
 	return &merge->about;
@@ -440,7 +228,8 @@ const struct capture_about *capture_merge__about(const struct capture_merge *mer
 /* All devices were found when the files were opened: serials are not compared again. */
 int capture_merge__alias(struct capture_merge *merge, const struct alias *alias)
 {
-	return alias__about(alias, &merge->about);
+	capture_hosts__alias(&merge->hosts, alias);
+	return alias__about(alias, &merge->about) ?: merge_name_devices(merge);
 }
 
 size_t capture_merge__nr(const struct capture_merge *merge)

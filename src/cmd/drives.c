@@ -52,19 +52,19 @@ const struct cmd cmd_drives = {
 
 /* ---- which drive ---- */
 
-/* Namespaces share a drive, paths to it are told apart; without a serial its place counts. */
+/* Namespaces share a drive, hosts and paths to it are apart; without a serial its place counts. */
 static bool drives_is(const struct drive_name *name, const struct device_list *list, int32_t first,
 		      const struct device *device, const char *host)
 {
 	const struct device *other = &list->devices[first];
 
 	if (other->kind != device->kind || strcmp(other->model, device->model) ||
-	    strcmp(other->serial, device->serial))
+	    strcmp(other->serial, device->serial) ||
+	    strncmp(name->host, host ? host : "", sizeof(name->host) - 1))
 		return false;
 	if (device->serial[0])
 		return !device__is_leg(device) || device->ctrl == other->ctrl;
-	return device->diskseq == other->diskseq && !strcmp(other->name, device->name) &&
-	       !strncmp(name->host, host ? host : "", sizeof(name->host) - 1);
+	return device->diskseq == other->diskseq && !strcmp(other->name, device->name);
 }
 
 /* What drives of one model have in common; without a model: the kind of their name, and size. */

@@ -24,7 +24,7 @@ enum { ERRORS_SUMS = 1024 };
 struct errors_sum {
 	const char *dev, *what, *status;
 	uint64_t count, max_ns;
-	char dev_text[32], status_text[256];
+	char dev_text[320], status_text[256];
 };
 
 struct errors {

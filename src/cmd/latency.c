@@ -345,6 +345,7 @@ static int latency_on_start(void *state, struct session *s)
 {
 	struct latency *l = state;
 
+	l->breakdown.mask = latency_by__with_host(l->breakdown.mask, s);
 	l->style = chart__style_of(s->out, s->options->output.color);
 	if (io_source__sees_nvme(s))
 		log_note("NVMe commands: from nvme_setup_cmd to nvme_complete_rq%s",
@@ -385,6 +386,8 @@ static int latency_run(void *state, const struct options *options, char **argv)
 		err = log_err(-EINVAL, "--hist requires -o text or json");
 	if (!err && l->budget.given && l->breakdown.mask & ~latency_by_budget)
 		err = log_err(-EINVAL, "--budget allows only --by ctrl, ns, dev and op");
+	if (!err && l->breakdown.mask >> BY_HOST & 1 && !options->file.read.nr)
+		err = log_err(-EINVAL, "--by host requires captures: -r FILE");
 	err = err ?: session__run(&latency_view, l, options, argv);
 	breakdown__free(&l->breakdown);
 	cgroup_groups__free(&l->groups);

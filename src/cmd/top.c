@@ -380,6 +380,9 @@ static int top_run(void *state, const struct options *options, char **argv)
 	size_t nr = latency_by__keys(&t->by, keys);
 	int err = top_check(options, argv);
 
+	for (size_t i = 0; i < nr && !err; i++)
+		if (keys[i] == BY_HOST && !options->file.read.nr)
+			err = log_err(-EINVAL, "--by host requires captures: -r FILE");
 	if (err)
 		return err;
 	top_model__init(&t->model, keys, nr);

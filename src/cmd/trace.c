@@ -169,7 +169,7 @@ static void trace_fill(struct trace *t, struct session *s, const struct io_recor
 {
 	const struct device *device = io_source__device(s, r);
 	const struct command_context context = {
-		.dev = device ? device->name : NULL,
+		.dev = device ? device__shown(device) : NULL,
 		.block_size = device ? device->block_size : 0,
 		.op_names = t->op_names,
 		.start_ns = s->start_ns,

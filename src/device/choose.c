@@ -483,6 +483,7 @@ int device_list__head(const struct device_list *list, int index)
 		return index;
 	for (size_t i = list->nr; i-- > 0;)
 		if (list->devices[i].kind == DEVICE_NVME_HEAD &&
+		    list->devices[i].host_number == list->devices[index].host_number &&
 		    choose_is_leg_of(list->devices[index].name, list->devices[i].name))
 			return (int)i;
 	return index;
@@ -494,6 +495,7 @@ int device_list__station(const struct device_list *list, int index)
 
 	for (int i = 0; i < index && device->ctrl >= 0 && device->serial[0]; i++)
 		if (devices[i].ctrl == device->ctrl && devices[i].kind == device->kind &&
+		    devices[i].host_number == device->host_number &&
 		    !strcmp(devices[i].serial, device->serial))
 			return i;
 	return index;

@@ -475,8 +475,9 @@ char *device_list__label(const struct device_list *list, int index, char *buf, s
 	}
 	for (int i = 0; i < index; i++)
 		nth += !strcmp(list->devices[i].name, list->devices[index].name) &&
+		       list->devices[i].host_number == list->devices[index].host_number &&
 		       (list->devices[i].size_bytes || list->devices[i].kind == DEVICE_NVME_CTRL);
-	snprintf(buf, size, nth > 1 ? "%s#%d" : "%s", list->devices[index].name, nth);
+	snprintf(buf, size, nth > 1 ? "%s#%d" : "%s", device__shown(&list->devices[index]), nth);
 	return buf;
 }
 

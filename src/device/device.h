@@ -40,6 +40,10 @@ struct device {
 	uint32_t nsid;		   /* 0: none */
 	uint32_t nr_queues, depth; /* hardware queues and requests per queue */
 	char model[48], serial[32], firmware[16];
+	/* Of several machines in captures: which it is of, from 1; 0 and NULL: there is one. */
+	uint16_t host_number;
+	const char *host;	/* its name; owned, like `shown`, by whoever read the captures */
+	char *shown;		/* "db7:nvme0n1" */
 	bool gone;		/* it was removed; the entry stays for the summary */
 	enum device_said said;	/* kept here for the reporter */
 	bool knows_partitions;	/* what follows is valid; a controller has none */
@@ -53,6 +57,12 @@ const char *device_kind__word(enum device_kind kind); /* "namespace", "disk", ..
 /* Copies a device and its partitions. -ENOMEM: *to has no partitions. */
 int device__copy(struct device *to, const struct device *from);
 void device__free(struct device *device); /* frees its partitions, not itself */
+
+/* Its name; of several machines' also whose it is. Hostile. */
+static inline const char *device__shown(const struct device *device)
+{
+	return device->shown ? device->shown : device->name;
+}
 
 bool device__is_leg(const struct device *device); /* a path of a multipath head: nvme0c1n1 */
 

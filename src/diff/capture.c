@@ -24,17 +24,6 @@ struct capture_state {
 	struct command_row command; /* current command, for --if */
 };
 
-/* "nvme0n1#2" is another drive with the name of an earlier one. */
-static void capture_label(const struct device_list *list, size_t device, char *label, size_t size)
-{
-	int nth = 1;
-
-	for (size_t i = 0; i < device; i++)
-		nth += !strcmp(list->devices[i].name, list->devices[device].name) &&
-		       (list->devices[i].size_bytes || list->devices[i].kind == DEVICE_NVME_CTRL);
-	snprintf(label, size, nth > 1 ? "%s#%d" : "%s", list->devices[device].name, nth);
-}
-
 static size_t *capture_place(struct capture_state *state, const struct session *s,
 			     const struct device *device)
 {
@@ -57,7 +46,7 @@ static struct diff_device *capture_device(struct capture_state *state, const str
 		return state->side->devices[*place - 1];
 	at = (size_t)(place - state->places);
 	if (device)
-		capture_label(list, at, label, sizeof(label));
+		device_list__label(list, (int)at, label, sizeof(label));
 	found = diff_side__add_device(state->side, label);
 	if (!found)
 		return NULL;

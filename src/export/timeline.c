@@ -155,8 +155,8 @@ static int timeline_meet_device(struct timeline *t, struct session *s, const str
 	struct timeline_io *io = &t->io;
 
 	io->device = (uint32_t)(records__device(s, r) + 1);
-	snprintf(t->device_text, sizeof(t->device_text), "%s%s%.128s", device ? device->name : "?",
-		 host ? " on " : "", host ? host : "");
+	snprintf(t->device_text, sizeof(t->device_text), "%s%s%.128s",
+		 device ? device__shown(device) : "?", host ? " on " : "", host ? host : "");
 	io->device_name = t->device_text;
 	if (t->is_known[io->device])
 		return 0;

@@ -84,6 +84,7 @@ static void replay_tags(const struct session *s, const struct io_record *r,
 		tags->ctrl = device->ctrl + 1;
 		tags->nsid = device->nsid;
 	}
+	tags->host = capture_merge__host(io_replay(s)->merge);
 	tags->kind = r->kind;
 	tags->op = r->op;
 	tags->size_class = (uint8_t)io_size_class(r->bytes);
@@ -349,7 +350,7 @@ static char *const *replay_find_op_names(const struct capture_about *about)
 /* Rows have all keys that --by may ask for; the view merges them. */
 static uint32_t replay_mask(const struct io_wants *w)
 {
-	return 1u << BY_CTRL | 1u << BY_NS | 1u << BY_DEV | 1u << BY_OP |
+	return 1u << BY_CTRL | 1u << BY_NS | 1u << BY_DEV | 1u << BY_OP | 1u << BY_HOST |
 	       (uint32_t)w->by_size << BY_SIZE | (uint32_t)w->by_queue << BY_QUEUE |
 	       (uint32_t)w->by_cpu << BY_CPU | (uint32_t)w->by_pid << BY_PID |
 	       (uint32_t)w->by_comm << BY_COMM | (uint32_t)w->by_cgroup << BY_CGROUP |
@@ -489,6 +490,12 @@ static const struct io_origin *replay_origin_here(const struct session *s)
 	return &replay->origins[capture_merge__from(replay->merge)];
 }
 
+/* Each machine has its own. */
+static uint64_t replay_wall_ns(const struct session *s, uint64_t mono_ns)
+{
+	return capture_merge__wall_ns(io_replay(s)->merge, mono_ns);
+}
+
 static bool replay_sees(const struct session *s, bool nvme)
 {
 	const struct device_list *list = &io_replay(s)->devices;
@@ -523,10 +530,16 @@ static void replay_free(struct session *s)
 	free(replay);
 }
 
+static const struct capture_hosts *replay_hosts(const struct session *s)
+{
+	return capture_merge__hosts(io_replay(s)->merge);
+}
+
 static const struct io_answers replay_answers = {
 	.device = replay_device,
 	.devices = replay_devices,
 	.origin = replay_origin_here,
+	.hosts = replay_hosts,
 	.op_names = replay_op_names,
 	.sees = replay_sees,
 	.read = replay_read,
@@ -548,6 +561,7 @@ const struct session_source session_io_replay = {
 	.finish = replay_take_ledgers,
 	.ledger = replay_tell,
 	.about = replay_about,
+	.wall_ns = replay_wall_ns,
 	.io = &replay_answers,
 	.free = replay_free,
 };

@@ -90,6 +90,8 @@ const char *session__about(const struct session *s, const char *key)
 
 uint64_t session__wall_ns(const struct session *s, uint64_t mono_ns)
 {
+	if (s->inside->source->wall_ns)
+		return s->inside->source->wall_ns(s, mono_ns);
 	return capture_about__wall_ns(session_about(s), mono_ns);
 }
 

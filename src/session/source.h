@@ -78,6 +78,8 @@ struct session_source {
 	void (*position)(const struct session *s, uint64_t *at, uint64_t *all); /* in bytes */
 	void (*finish)(struct session *s); /* no data is left; the view's end is next */
 	const struct capture_about *(*about)(const struct session *s);
+	/* The wall clock where what next found is from; NULL: that of `about`. */
+	uint64_t (*wall_ns)(const struct session *s, uint64_t mono_ns);
 
 	/* ---- both, last: makes the ledger ---- */
 	void (*ledger)(struct session *s);

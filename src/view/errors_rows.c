@@ -129,7 +129,7 @@ void errors_row__fill(struct errors_row *row, const struct session *s, const str
 	struct record_place place;
 
 	row->time_ns = io_record__time_ns(r) - s->start_ns;
-	row->dev = device ? device->name : "?";
+	row->dev = device ? device__shown(device) : "?";
 	row->op = op__word(r->kind, r->op, io_source__op_names(s), row->op_text,
 			   sizeof(row->op_text));
 	place = record__place(r, io_source__op_names(s), device ? device->block_size : 0);
@@ -154,7 +154,7 @@ void errors_row__fill_event(struct errors_row *row, const struct session *s,
 {
 	*row = (struct errors_row){
 		.time_ns = r->end_ns - s->start_ns,
-		.dev = device ? device->name : "?",
+		.dev = device ? device__shown(device) : "?",
 		.what = event__word(r->op),
 		.lba = CELL_NO_NUMBER,
 		.sector = CELL_NO_NUMBER,

@@ -2,11 +2,12 @@
 #include "view/latency_by.h"
 
 #include <string.h>
+#include "session/io_source.h"
 
 /* In the order of enum breakdown_by; queue is another word for qid. */
-const char *const latency_by_words[] = { "ctrl", "ns",	      "dev",   "op",	 "size", "qid",
-					 "cpu",	 "pid",	      "comm",  "cgroup", "file", "path",
-					 "unit", "container", "queue", NULL };
+const char *const latency_by_words[] = { "ctrl", "ns",	      "dev",  "op",	"size", "qid",
+					 "cpu",	 "pid",	      "comm", "cgroup", "file", "path",
+					 "unit", "container", "host", "queue",	NULL };
 
 static size_t by_put(enum breakdown_by keys[NR_BY], size_t nr, enum breakdown_by key)
 {
@@ -58,6 +59,15 @@ uint32_t latency_by__mask(const struct option_list *by)
 	for (size_t i = 0; i < nr; i++)
 		mask |= 1u << keys[i];
 	return mask;
+}
+
+uint32_t latency_by__with_host(uint32_t mask, const struct session *s)
+{
+	const uint32_t of_all = 1u << BY_OP | 1u << BY_SIZE;
+
+	if (!io_source__has_hosts(s) || mask >> BY_DEV & 1 || !(mask & ~of_all))
+		return mask;
+	return mask | 1u << BY_HOST;
 }
 
 struct io_wants latency_by__wants(uint32_t mask, const struct filter_options *filter)

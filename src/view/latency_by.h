@@ -20,6 +20,11 @@ enum breakdown_by latency_by__above(enum breakdown_by key);
 size_t latency_by__keys(const struct option_list *by, enum breakdown_by keys[NR_BY]);
 /* The same as 1 << enum breakdown_by. */
 uint32_t latency_by__mask(const struct option_list *by);
+/*
+ * Of captures of several machines: with the host, unless a key tells them apart (dev), or all keys
+ * mean the same on each (op, size).
+ */
+uint32_t latency_by__with_host(uint32_t mask, const struct session *session);
 /* Rows by these keys, and nothing else. */
 struct io_wants latency_by__wants(uint32_t mask, const struct filter_options *filter);
 /* The tags of rows by these keys, from those of the collector. 0 or -ENOMEM. */

@@ -17,6 +17,7 @@ const struct column latency_span_columns[] = {
 
 /* The tags of a row, in the order of enum breakdown_by. */
 const struct column latency_ctrl_columns[] = {
+	{ "host", "host", CELL_TEXT, 5, "machine, of captures", .at = FIELD(host) },
 	{ "ctrl", "ctrl", CELL_TEXT, 5, "NVMe controller", .at = FIELD(ctrl) },
 	{ "nsid", "ns", CELL_NSID, 3, "namespace id", .at = FIELD(nsid) },
 	{ 0 },
@@ -210,6 +211,7 @@ static const size_t by_at[NR_BY] = {
 	[BY_COMM] = FIELD(comm),       [BY_CGROUP] = FIELD(cgroup),
 	[BY_FILE] = FIELD(file),       [BY_PATH] = FIELD(path),
 	[BY_UNIT] = FIELD(unit),       [BY_CONTAINER] = FIELD(container),
+	[BY_HOST] = FIELD(host),
 };
 
 /* The enum breakdown_by that a column shows; NR_BY: none. */
@@ -254,6 +256,7 @@ void latency_row__label(struct latency_row *row, const struct session *s, const 
 	snprintf(row->size_text, sizeof(row->size_text), "%s",
 		 t->size_class ? text__bytes(size, sizeof(size), 1ULL << (t->size_class - 1))
 			       : "none");
+	row->host = io_source__host_label(s, t->host);
 	row->ctrl = t->ctrl ? row->ctrl_text : NULL;
 	row->size_class = row->size_text;
 	row->comm = row->comm_text;
@@ -285,7 +288,7 @@ void latency_row__label(struct latency_row *row, const struct session *s, const 
 						     io_file_place(t->file_dev, t->file_nth));
 	if (mask >> BY_PATH & 1)
 		row->path = t->path > 0 && t->path != t->device
-				    ? io_source__devices(s)->devices[t->path - 1].name
+				    ? device__shown(&io_source__devices(s)->devices[t->path - 1])
 				    : NULL; /* a disk with only one path has no path name */
 }
 

@@ -17,7 +17,8 @@
 struct latency_row {
 	const char *span; /* "interval" or "total" */
 	double time_s;
-	const char *ctrl, *dev, *op, *size_class, *comm, *cgroup, *unit, *container, *file, *path;
+	const char *host, *ctrl, *dev, *op, *size_class, *comm, *cgroup, *unit, *container, *file,
+		*path;
 	uint64_t nsid, queue, cpu, pid;
 	uint64_t count;
 	double per_s, mb_per_s;
@@ -31,7 +32,7 @@ struct latency_row {
 	uint64_t from_ns, to_ns; /* of a bucket, with its count */
 	double cumulative_percent;
 	/* Buffers for some texts of this row. */
-	char ctrl_text[16], dev_text[48], op_text[16], size_text[16], cgroup_text[256];
+	char ctrl_text[16], dev_text[320], op_text[16], size_text[16], cgroup_text[256];
 	char comm_text[24], unit_text[256], container_text[16];
 };
 

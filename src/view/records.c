@@ -14,7 +14,8 @@ const char *records__device_name(const struct session *s, int32_t device)
 {
 	const struct device_list *list = io_source__devices(s);
 
-	return device >= 0 && (size_t)device < list->nr ? list->devices[device].name : "?";
+	return device >= 0 && (size_t)device < list->nr ? device__shown(&list->devices[device])
+							: "?";
 }
 
 int records__parse_condition(const char *option, const char *text, struct condition **condition)

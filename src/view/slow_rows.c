@@ -137,7 +137,7 @@ static void slow_fill(struct slow_row *row, const struct session *s, const struc
 	row->time_ns = io_record__time_ns(r) - s->start_ns;
 	row->whole_ns = io->ns;
 	row->lat_ns = r->what == RECORD_BIO ? io->ns : r->end_ns - r->first_ns;
-	row->dev = device ? device->name : "?";
+	row->dev = device ? device__shown(device) : "?";
 	row->op = op__word(r->kind, r->op, io_source__op_names(s), row->op_text,
 			   sizeof(row->op_text));
 	row->sector = slow_sector(s, r, device);

@@ -27,7 +27,7 @@ struct top_trouble {
 	struct io_tags tags; /* failed: which kind it is, with its status */
 	uint64_t before;     /* failed: the count at the last interval */
 	uint16_t status_code;
-	char dev_text[48], op_text[16], status_text[256];
+	char dev_text[320], op_text[16], status_text[256];
 };
 
 struct top_troubles {

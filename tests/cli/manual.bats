@@ -260,6 +260,7 @@ views="latency top trace layers slow stacks errors inflight pattern cache $event
 	fields=$(section "$(page latency)" CONDITIONS | sed -n 's/^\.It Li \(.*\) Ta .*/\1/p' | sed 's/ , /\n/g')
 	[ "$(echo "$fields" | wc -l)" -gt 20 ]
 	for field in $fields; do
+		[ "$field" != host ] || continue # of captures
 		status=0
 		"$iosonar" latency --by ctrl,ns,dev,op,size,queue,cpu,pid,comm,cgroup,unit,container,file,path -d no-such-disk --fail-if "$field == $field" 2>"$tmp/err" || status=$?
 		[ "$status" -eq 2 ]

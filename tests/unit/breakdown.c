@@ -25,6 +25,7 @@ static const struct io_tags full_tags = {
 	.cpu = 6,
 	.unit = 1ULL << 41 | 3,
 	.container = 1ULL << 42 | 9,
+	.host = 21,
 	.kind = IO_BLOCK,
 	.op = 1,
 	.size_class = 13,
@@ -50,6 +51,7 @@ static struct io_tags changed_tags(enum breakdown_by by)
 	case BY_PATH: tags.path++; break;
 	case BY_UNIT: tags.unit += 1ULL << 50; break;
 	case BY_CONTAINER: tags.container += 1ULL << 50; break;
+	case BY_HOST: tags.host++; break;
 	default: break;
 	}
 	return tags;
@@ -136,6 +138,7 @@ static void check_projections(void)
 		[BY_PATH] = { { .path = 4 }, "path" },
 		[BY_UNIT] = { { .unit = 1ULL << 41 | 3 }, "unit" },
 		[BY_CONTAINER] = { { .container = 1ULL << 42 | 9 }, "container" },
+		[BY_HOST] = { { .host = 21 }, "host" },
 		[BY_FILE] = { { .inode = 12, .file_dev = 8 << 20 | 1 }, "file" },
 	};
 
