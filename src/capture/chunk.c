@@ -13,6 +13,7 @@ static const uint8_t file_magic[8] = "\x89IOSONAR";
 enum {
 	CHUNK_TYPE = 4,
 	CHUNK_FLAGS = 5,
+	CHUNK_ORIGIN = 6,
 	CHUNK_LENGTH = 8,
 	CHUNK_COUNT = 12,
 	CHUNK_FIRST = 16,
@@ -31,6 +32,7 @@ void capture_chunk__put(const struct capture_chunk *chunk, uint8_t bytes[CAPTURE
 	memcpy(bytes, chunk_magic, sizeof(chunk_magic));
 	bytes[CHUNK_TYPE] = chunk->type;
 	bytes[CHUNK_FLAGS] = chunk->flags;
+	le__put16(bytes + CHUNK_ORIGIN, chunk->origin);
 	le__put32(bytes + CHUNK_LENGTH, chunk->length);
 	le__put32(bytes + CHUNK_COUNT, chunk->count);
 	le__put64(bytes + CHUNK_FIRST, chunk->first);
@@ -49,6 +51,7 @@ bool capture_chunk__get(struct capture_chunk *chunk, const uint8_t bytes[CAPTURE
 	*chunk = (struct capture_chunk){
 		.type = bytes[CHUNK_TYPE],
 		.flags = bytes[CHUNK_FLAGS],
+		.origin = le__get16(bytes + CHUNK_ORIGIN),
 		.length = le__get32(bytes + CHUNK_LENGTH),
 		.count = le__get32(bytes + CHUNK_COUNT),
 		.first = le__get64(bytes + CHUNK_FIRST),
@@ -70,27 +73,38 @@ size_t capture_chunk__search(const uint8_t *bytes, size_t nr, size_t from)
 	return at ? (size_t)(at - bytes) : nr;
 }
 
-void capture_file__put_header(uint8_t bytes[CAPTURE_FILE_BYTES])
+void capture_file__put_header(uint8_t bytes[CAPTURE_FILE_BYTES], uint16_t version)
 {
 	memset(bytes, 0, CAPTURE_FILE_BYTES);
 	memcpy(bytes, file_magic, sizeof(file_magic));
-	le__put16(bytes + FILE_VERSION, CAPTURE_VERSION);
+	le__put16(bytes + FILE_VERSION, version);
 	le__put32(bytes + FILE_CRC, crc32c(bytes, FILE_CRC));
+}
+
+/* Are these the first bytes of a good header? */
+static bool file_begins(const uint8_t *bytes, size_t nr)
+{
+	uint8_t ours[CAPTURE_FILE_BYTES];
+
+	for (int version = CAPTURE_VERSION; version <= CAPTURE_VERSION_MERGED; version++) {
+		capture_file__put_header(ours, (uint16_t)version);
+		if (!memcmp(bytes, ours, nr))
+			return true;
+	}
+	return false;
 }
 
 enum capture_file_state capture_file__check_header(const uint8_t *bytes, size_t nr,
 						   uint16_t *version)
 {
-	uint8_t ours[CAPTURE_FILE_BYTES];
-
 	*version = 0;
-	if (nr < CAPTURE_FILE_BYTES) {
-		capture_file__put_header(ours);
-		return memcmp(bytes, ours, nr) ? CAPTURE_FILE_DAMAGED : CAPTURE_FILE_CUT;
-	}
+	if (nr < CAPTURE_FILE_BYTES)
+		return file_begins(bytes, nr) ? CAPTURE_FILE_CUT : CAPTURE_FILE_DAMAGED;
 	*version = le__get16(bytes + FILE_VERSION);
 	if (memcmp(bytes, file_magic, sizeof(file_magic)) ||
 	    le__get32(bytes + FILE_CRC) != crc32c(bytes, FILE_CRC))
 		return CAPTURE_FILE_DAMAGED;
-	return *version == CAPTURE_VERSION ? CAPTURE_FILE_GOOD : CAPTURE_FILE_NEWER;
+	return *version >= CAPTURE_VERSION && *version <= CAPTURE_VERSION_MERGED
+		       ? CAPTURE_FILE_GOOD
+		       : CAPTURE_FILE_NEWER;
 }

@@ -16,6 +16,8 @@
 
 enum {
 	CAPTURE_VERSION = 1,
+	CAPTURE_VERSION_MERGED = 2,    /* chunks of several captures: iosonar merge */
+	CAPTURE_ORIGINS = 4096,	       /* captures in a merged file, at most */
 	CAPTURE_FILE_BYTES = 16,       /* header of the file */
 	CAPTURE_CHUNK_BYTES = 64,      /* header of a chunk */
 	CAPTURE_CHUNK_MOST = 16 << 20, /* bytes in a payload: more is damage */
@@ -44,6 +46,7 @@ enum capture_type {
 	CAPTURE_CALLS = 15,
 	CAPTURE_FOLLOWED = 16,
 	CAPTURE_INDEX = 17, /* of all chunks before it: capture/index.h */
+	CAPTURE_GAP = 19,   /* of a merged capture: damaged chunks were here */
 	CAPTURE_TYPES,
 };
 
@@ -54,6 +57,8 @@ enum capture_chunk_flag {
 
 struct capture_chunk {
 	uint8_t type, flags;
+	uint16_t
+		origin; /* in a merged file: number of the capture, from 1; 0: of the file itself */
 	uint32_t length; /* of the payload */
 	uint32_t count;	 /* records, or entries */
 	uint32_t crc;	 /* of the payload */
@@ -74,7 +79,7 @@ enum capture_file_state {
 	CAPTURE_FILE_NEWER,
 	CAPTURE_FILE_CUT, /* a capture so far */
 };
-void capture_file__put_header(uint8_t bytes[CAPTURE_FILE_BYTES]);
+void capture_file__put_header(uint8_t bytes[CAPTURE_FILE_BYTES], uint16_t version);
 /* nr: number of bytes available, CAPTURE_FILE_BYTES or fewer. */
 enum capture_file_state capture_file__check_header(const uint8_t *bytes, size_t nr,
 						   uint16_t *version);

@@ -26,15 +26,50 @@ static struct capture_list *contents_list_of(struct capture_contents *contents, 
 	return type >= CAPTURE_CALLED && type <= CAPTURE_FOLLOWED ? &contents->calls : NULL;
 }
 
+bool capture_contents__is_merged(const struct capture_contents *contents)
+{
+	return contents->version == CAPTURE_VERSION_MERGED || contents->nr_parts;
+}
+
+bool capture_contents__has(const struct capture_contents *contents,
+			   const struct capture_chunk *chunk)
+{
+	return chunk->origin ? chunk->origin == contents->part + 1 : !contents->part;
+}
+
 void capture_contents__count(struct capture_contents *contents, const struct capture_chunk *chunk)
 {
 	contents->nr_chunks++;
+	contents->nr_bytes += CAPTURE_CHUNK_BYTES + (uint64_t)chunk->length;
 	if (chunk->type == CAPTURE_RECORDS || chunk->type == CAPTURE_TRAILER)
 		contents->damage.records_lost += chunk->lost;
 	if (!chunk->type || chunk->type >= CAPTURE_TYPES)
 		contents->damage.chunks_unknown++;
+	if (chunk->type == CAPTURE_GAP)
+		contents->damage.blocks_corrupt += chunk->count;
 	if (chunk->type == CAPTURE_RESERVE)
 		contents->reserve_bytes += chunk->length + CAPTURE_CHUNK_BYTES;
+}
+
+/* The end of a merged file: those of its captures say more. */
+static int contents_take_end(struct capture_contents *contents, struct byte_in in)
+{
+	struct capture_about about = { 0 };
+	int err = capture_about__take(&about, CAPTURE_TRAILER, in);
+
+	if (!err)
+		contents->merged_bytes = about.trailer.file_bytes;
+	capture_about__free(&about);
+	return err;
+}
+
+static int contents_take_other(struct capture_contents *contents, const struct capture_chunk *chunk,
+			       struct byte_in in)
+{
+	if (chunk->type == CAPTURE_TRAILER && !chunk->origin &&
+	    capture_contents__is_merged(contents))
+		return contents_take_end(contents, in);
+	return capture_about__take(&contents->about, chunk->type, in);
 }
 
 int capture_contents__take(struct capture_contents *contents, const struct capture_chunk *chunk,
@@ -50,7 +85,7 @@ int capture_contents__take(struct capture_contents *contents, const struct captu
 	err = capture_source__load(&contents->source, chunk, at);
 	in = (struct byte_in){ contents->source.payload, contents->source.payload + chunk->length,
 			       false };
-	err = err ?: capture_about__take(&contents->about, chunk->type, in);
+	err = err ?: contents_take_other(contents, chunk, in);
 	if (err == -EBADMSG) {
 		contents->damage.blocks_corrupt++;
 		err = 0;
@@ -92,6 +127,7 @@ void capture_contents__forget(struct capture_contents *contents)
 	capture_about__free(&contents->about);
 	memset(&contents->about, 0, sizeof(contents->about));
 	contents->nr_chunks = contents->reserve_bytes = 0;
+	contents->nr_bytes = contents->merged_bytes = 0;
 }
 
 int capture_contents__load(struct capture_contents *contents, const struct capture_listed *block)

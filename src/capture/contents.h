@@ -34,9 +34,20 @@ struct capture_contents {
 	struct capture_list records, caches, calls;
 	uint64_t nr_chunks, reserve_bytes, nr_records;
 	uint16_t version; /* of the file */
-	bool is_indexed;  /* lists come from the index: headers were not seen */
+	/*
+	 * A merged file has several captures. The caller chooses one, from 0; the others are left
+	 * out. What belongs to none of them, such as the file's own end, counts for the first.
+	 */
+	uint16_t part, nr_parts;
+	uint64_t nr_bytes;     /* in its chunks */
+	uint64_t merged_bytes; /* of the merged file, as its own end says; 0: it has none */
+	bool is_indexed;       /* lists come from the index: headers were not seen */
 };
 
+bool capture_contents__is_merged(const struct capture_contents *contents);
+/* Is the chunk of the chosen capture? */
+bool capture_contents__has(const struct capture_contents *contents,
+			   const struct capture_chunk *chunk);
 /* Takes a chunk whose header was read at `at`. A damaged chunk is counted. */
 int capture_contents__take(struct capture_contents *contents, const struct capture_chunk *chunk,
 			   uint64_t at);

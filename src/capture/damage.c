@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include "base/log.h"
+#include "capture/about.h"
 
 bool capture_damage__is_whole(const struct capture_damage *damage)
 {
@@ -45,4 +46,22 @@ void capture_damage__tell(const struct capture_damage *damage, const char *path)
 		log_warn("%s is damaged: %" PRIu64 " blocks with %" PRIu64 " records were skipped",
 			 path, damage->blocks_corrupt, damage->records_corrupt);
 	damage_tell_contradictions(damage, path);
+}
+
+bool capture_damage__tell_lost(const struct capture_damage *damage,
+			       const struct capture_counts *lost, const char *path)
+{
+	bool told = false;
+
+	for (size_t i = 0; i < lost->nr; i++) {
+		if (!lost->counts[i].value)
+			continue;
+		told = true;
+		log_warn("%s lacks %" PRIu64 " records: %s", path, lost->counts[i].value,
+			 lost->counts[i].name);
+	}
+	if (!told && damage->records_lost)
+		log_warn("%s lacks %" PRIu64 " records: the recorder lost them", path,
+			 damage->records_lost);
+	return told || damage->records_lost;
 }

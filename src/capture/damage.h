@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct capture_counts;
+
 /* Damage of a file. Blocks of records are counted when read, all else from the start. */
 struct capture_damage {
 	uint64_t blocks_corrupt;  /* chunks of any type that were skipped */
@@ -28,5 +30,11 @@ struct capture_damage {
 bool capture_damage__is_whole(const struct capture_damage *damage);
 /* Warns about cut, damaged or contradictory data. */
 void capture_damage__tell(const struct capture_damage *damage, const char *path);
+/*
+ * Warns about records that the recorder lost, by the reasons in its trailer. The ledger has the
+ * losses of the rings; only the file knows what a full disk lost. True: there are some.
+ */
+bool capture_damage__tell_lost(const struct capture_damage *damage,
+			       const struct capture_counts *lost, const char *path);
 
 #endif

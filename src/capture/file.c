@@ -87,12 +87,12 @@ static int file_put_reserve(struct capture_file *file)
 	return err;
 }
 
-static int file_begin(struct capture_file *file)
+static int file_begin(struct capture_file *file, uint16_t version)
 {
 	uint8_t header[CAPTURE_FILE_BYTES];
 	int err;
 
-	capture_file__put_header(header);
+	capture_file__put_header(header, version ?: CAPTURE_VERSION);
 	err = capture_file__append(file, header, sizeof(header));
 	if (err || !file->reserve_bytes)
 		return err;
@@ -138,18 +138,19 @@ static int file_open(const char *path, mode_t mode)
 	return fd;
 }
 
-static int file_start(struct capture_file *file, const char *name, uint32_t reserve_bytes)
+static int file_start(struct capture_file *file, const struct capture_place *place,
+		      uint32_t reserve_bytes)
 {
 	int err;
 
 	file->seekable = file_is_seekable(file->fd);
 	if (file->seekable && reserve_bytes > CAPTURE_CHUNK_BYTES)
 		file->reserve_bytes = reserve_bytes;
-	err = file_begin(file);
+	err = file_begin(file, place->version);
 	if (!err)
 		return 0;
 	capture_file__close(file);
-	return log_err(err, "cannot write '%s': %s", name,
+	return log_err(err, "cannot write '%s': %s", place->path ?: "capture",
 		       strerror(file->full ? -file->full_err : -err));
 }
 
@@ -161,13 +162,13 @@ int capture_file__open(struct capture_file *file, const struct capture_place *pl
 	file->into = place->into;
 	if (place->into) {
 		file->fd = -1;
-		return file_begin(file);
+		return file_begin(file, place->version);
 	}
 	if (place->open)
 		file->fd = place->open(place->open_arg);
 	else
 		file->fd = place->path ? file_open(place->path, place->mode ?: 0600) : place->fd;
-	return file->fd < 0 ? file->fd : file_start(file, place->path ?: "capture", reserve_bytes);
+	return file->fd < 0 ? file->fd : file_start(file, place, reserve_bytes);
 }
 
 void capture_file__close(struct capture_file *file)

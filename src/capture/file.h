@@ -32,6 +32,7 @@ struct capture_place {
 	int (*open)(void *arg);
 	void *open_arg;
 	struct byte_out *into; /* memory instead of a file: it gets no reserve */
+	uint16_t version;      /* of the format; 0: CAPTURE_VERSION */
 };
 
 /* Opens or takes over, writes the header and the reserve. Prints a message on error. */

@@ -44,6 +44,10 @@ void capture_index__put(struct byte_out *out, struct capture_index_state *state,
 	byte_out__varint(out, chunk->length);
 	byte_out__varint(out, chunk->count);
 	byte_out__varint(out, chunk->lost);
+	if (state->has_origins) {
+		byte_out__varint(out, chunk->origin);
+		byte_out__varint(out, chunk->first);
+	}
 	if (index_has_times(chunk->type)) {
 		byte_out__varint(out, zigzag__put((int64_t)(chunk->min_ns - state->last_ns)));
 		byte_out__varint(out, chunk->max_ns - chunk->min_ns);
@@ -63,6 +67,15 @@ void capture_index__put_tail(struct byte_out *out, uint64_t at)
 
 /* ---- reading ---- */
 
+static void index_get_origin(struct byte_in *in, struct capture_chunk *chunk)
+{
+	uint64_t origin = byte_in__varint(in);
+
+	in->bad |= origin > CAPTURE_ORIGINS;
+	chunk->origin = (uint16_t)origin;
+	chunk->first = byte_in__varint(in);
+}
+
 static void index_get_step(struct byte_in *in, uint64_t *last)
 {
 	*last += (uint64_t)zigzag__get(byte_in__varint(in));
@@ -79,6 +92,8 @@ bool capture_index__get(struct byte_in *in, struct capture_index_state *state,
 	length = byte_in__varint(in);
 	count = byte_in__varint(in);
 	chunk->lost = byte_in__varint(in);
+	if (state->has_origins)
+		index_get_origin(in, chunk);
 	if (in->bad || length > CAPTURE_CHUNK_MOST || count > UINT32_MAX)
 		return false;
 	chunk->length = (uint32_t)length;
@@ -99,8 +114,9 @@ bool capture_index__get(struct byte_in *in, struct capture_index_state *state,
 bool capture_index__agrees(const struct capture_chunk *indexed, const struct capture_chunk *found)
 {
 	return indexed->type == found->type && indexed->flags == found->flags &&
-	       indexed->length == found->length && indexed->count == found->count &&
-	       indexed->first == found->first && indexed->lost == found->lost &&
+	       indexed->origin == found->origin && indexed->length == found->length &&
+	       indexed->count == found->count && indexed->first == found->first &&
+	       indexed->lost == found->lost &&
 	       (!index_has_times(found->type) ||
 		(indexed->min_ns == found->min_ns && indexed->max_ns == found->max_ns));
 }

@@ -23,6 +23,7 @@ struct capture_index_state {
 	uint64_t nr_records; /* in chunks so far */
 	uint64_t last_ns;    /* latest time of the last chunk with times */
 	struct capture_clock clock;
+	bool has_origins; /* of a merged file: entries say the capture and the first record */
 };
 
 /* The state before the first entry. */

@@ -45,28 +45,48 @@ out:
 	return err;
 }
 
+/* The captures of all files, one after the other. */
+struct merge_readers {
+	struct capture_reader **readers;
+	size_t nr, room;
+};
+
+static int merge_open_part(struct merge_readers *open, const char *path, size_t part)
+{
+	int err = GROW(open->readers, open->room, open->nr + 1) ? log_no_memory() : 0;
+
+	err = err ?: capture_reader__open_part(path, part, &open->readers[open->nr]);
+	open->nr += !err;
+	return err;
+}
+
+static int merge_open_file(struct merge_readers *open, const char *path)
+{
+	int err = merge_open_part(open, path, 0);
+	size_t nr = err ? 1 : capture_reader__nr_parts(open->readers[open->nr - 1]);
+
+	for (size_t part = 1; part < nr && !err; part++)
+		err = merge_open_part(open, path, part);
+	return err;
+}
+
 int capture_merge__open(const char *const *paths, size_t nr, struct capture_merge **merge)
 {
-	struct capture_reader **readers = calloc(nr + 1, sizeof(*readers));
-	size_t nr_open = 0;
+	struct merge_readers open = { 0 };
 	int err = 0;
 
 	*merge = NULL;
-	if (!readers)
-		return log_err(-ENOMEM, "no memory to read captures");
-	while (nr_open < nr && !err) {
-		err = capture_reader__open(paths[nr_open], &readers[nr_open]);
-		nr_open += !err;
-	}
+	for (size_t i = 0; i < nr && !err; i++)
+		err = merge_open_file(&open, paths[i]);
 	if (!err) {
-		err = merge_new(readers, nr, merge);
+		err = merge_new(open.readers, open.nr, merge);
 		if (err)
-			log_err(err, "cannot merge %zu captures: %s", nr, strerror(-err));
+			log_err(err, "cannot merge %zu captures: %s", open.nr, strerror(-err));
 	} else {
-		while (nr_open)
-			capture_reader__free(readers[--nr_open]);
+		while (open.nr)
+			capture_reader__free(open.readers[--open.nr]);
 	}
-	free(readers);
+	free(open.readers);
 	return err;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/read.h"
+#define _GNU_SOURCE
+#include "capture/read_inside.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,25 +9,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/log.h"
-#include "base/progress.h"
 #include "capture/block.h"
 #include "capture/survey.h"
 #include "wire/probe_maps.h"
 
-struct capture_reader {
-	struct capture_contents file;
-	uint64_t from_ns, to_ns;
-	bool is_bounded;
-	bool knows_functions; /* the chunk with the functions of the calls was read */
-	struct capture_unblock *unblock;
-	size_t to_block; /* reading ends before this one */
-	struct capture_translation translation;
-	const struct io_record *at, *end; /* decoded records of the block, from the next one on */
-	uint64_t place;			  /* of the last record: its block and its number there */
-	struct capture_damage surveyed;	  /* found before any block was read */
-};
-
 int capture_reader__open_memory(const void *bytes, size_t nr, struct capture_reader **reader)
+{
+	return capture_reader__open_memory_part(bytes, nr, 0, reader);
+}
+
+int capture_reader__open_memory_part(const void *bytes, size_t nr, size_t part,
+				     struct capture_reader **reader)
 {
 	struct capture_reader *new = calloc(1, sizeof(*new));
 	int err;
@@ -37,6 +30,7 @@ int capture_reader__open_memory(const void *bytes, size_t nr, struct capture_rea
 	new->file.source.fd = -1;
 	new->file.source.memory = bytes;
 	new->file.source.size = nr;
+	new->file.part = (uint16_t)part;
 	new->to_ns = UINT64_MAX;
 	new->to_block = SIZE_MAX;
 	err = capture_survey__make(&new->file, false);
@@ -93,19 +87,23 @@ bool capture__is_one(const char *path)
 	return is_one;
 }
 
-static int reader_say(const struct capture_contents *file, int err)
+/* "all.cap (2: db7)": of several captures in a file, which. */
+static int reader_name(struct capture_reader *reader)
 {
-	if (err == -EINVAL)
-		return log_err(err, "'%s' is not an iosonar capture", file->source.path);
-	if (err == -EINTR)
-		return log_err(err, "cannot read '%s': interrupted by a signal", file->source.path);
-	if (err == -EPROTONOSUPPORT)
-		return log_err(err, "'%s' has format version %u, this iosonar reads version %d",
-			       file->source.path, file->version, CAPTURE_VERSION);
-	return log_err(err, "cannot read '%s': %s", file->source.path, strerror(-err));
+	const char *host = capture_about__info(&reader->file.about, CAPTURE_INFO_HOST);
+	int len;
+
+	if (capture_reader__nr_parts(reader) == 1)
+		return 0;
+	len = asprintf(&reader->label, "%s (%d: %s)", reader->file.source.path,
+		       reader->file.part + 1, host ? host : "?");
+	if (len >= 0)
+		return 0;
+	reader->label = NULL;
+	return log_err(-ENOMEM, "no memory to read '%s'", reader->file.source.path);
 }
 
-static int reader_open(const char *path, bool walks, struct capture_reader **reader)
+int reader_open(const char *path, uint16_t part, bool walks, struct capture_reader **reader)
 {
 	struct capture_reader *new = calloc(1, sizeof(*new));
 	int err;
@@ -113,17 +111,13 @@ static int reader_open(const char *path, bool walks, struct capture_reader **rea
 	*reader = NULL;
 	if (!new)
 		return log_err(-ENOMEM, "no memory to read '%s'", path);
-	new->file.source.fd = -1;
 	new->to_ns = UINT64_MAX;
 	new->to_block = SIZE_MAX;
-	err = capture_source__open(&new->file.source, path);
-	if (err)
-		goto out;
-	err = capture_survey__make(&new->file, walks);
-	if (err)
-		err = reader_say(&new->file, err);
+	new->file.part = part;
+	err = capture_survey__open(&new->file, path, walks);
 	new->surveyed = new->file.damage;
-out:
+	if (!err)
+		err = reader_name(new);
 	if (err)
 		capture_reader__free(new);
 	else
@@ -133,7 +127,22 @@ out:
 
 int capture_reader__open(const char *path, struct capture_reader **reader)
 {
-	return reader_open(path, false, reader);
+	return reader_open(path, 0, false, reader);
+}
+
+int capture_reader__open_part(const char *path, size_t part, struct capture_reader **reader)
+{
+	return reader_open(path, (uint16_t)part, false, reader);
+}
+
+size_t capture_reader__nr_parts(const struct capture_reader *reader)
+{
+	return reader->file.nr_parts > 1 ? reader->file.nr_parts : 1;
+}
+
+const char *capture_reader__label(const struct capture_reader *reader)
+{
+	return reader->label ? reader->label : reader->file.source.path;
 }
 
 void capture_reader__free(struct capture_reader *reader)
@@ -142,6 +151,7 @@ void capture_reader__free(struct capture_reader *reader)
 		return;
 	capture_unblock__free(reader->unblock);
 	capture_contents__free(&reader->file);
+	free(reader->label);
 	free(reader);
 }
 
@@ -421,7 +431,8 @@ uint64_t capture_reader__nr_records(const struct capture_reader *reader)
 
 uint64_t capture_reader__bytes(const struct capture_reader *reader)
 {
-	return reader->file.source.size;
+	return reader->file.nr_parts > 1 ? CAPTURE_FILE_BYTES + reader->file.nr_bytes
+					 : reader->file.source.size;
 }
 
 uint64_t capture_reader__position(const struct capture_reader *reader)
@@ -488,48 +499,4 @@ bool capture_reader__has_stages(const struct capture_reader *reader)
 const char *capture_reader__path(const struct capture_reader *reader)
 {
 	return reader->file.source.path;
-}
-
-/* Decodes all records. */
-static int reader_count(struct capture_reader *reader, uint64_t *nr)
-{
-	enum { READER_LOOK = 8192 }; /* records between two looks at the clock */
-	struct progress progress;
-	int err = 0;
-
-	progress__begin(&progress);
-	while (capture_reader__next(reader, &err))
-		if (++*nr % READER_LOOK == 0)
-			progress__show(&progress, capture_reader__position(reader),
-				       reader->file.source.size);
-	progress__clear(&progress);
-	return err;
-}
-
-int capture__verify(const char *path, struct capture_report *report)
-{
-	struct capture_cache cache = { 0 };
-	struct capture_reader *reader;
-	struct capture_part part;
-	int err = reader_open(path, true, &reader), more;
-
-	memset(report, 0, sizeof(*report));
-	if (err)
-		return err;
-	report->bytes = reader->file.source.size;
-	report->chunks = reader->file.nr_chunks;
-	report->blocks = reader->file.records.nr;
-	report->reserve_bytes = reader->file.reserve_bytes;
-	for (size_t i = 0; i < reader->file.records.nr; i++)
-		report->zstd_blocks += reader->file.records.blocks[i].chunk.flags & CAPTURE_ZSTD;
-	err = reader_count(reader, &report->records);
-	while (!err && (more = capture_reader__next_cache(reader, &cache)))
-		err = more < 0 ? more : 0;
-	/* The contents of calls are unknown here: they are copied unchanged. */
-	while (!err && (more = capture_reader__next_part(reader, &part)))
-		err = more < 0 ? more : 0;
-	capture_cache__free(&cache);
-	report->damage = reader->file.damage;
-	capture_reader__free(reader);
-	return err;
 }

@@ -31,10 +31,18 @@ struct capture_translation; /* capture/block.h */
 bool capture__is_one(const char *path);
 /* Prints a message on error: no such file, not a capture, a later version. */
 int capture_reader__open(const char *path, struct capture_reader **reader);
-/* The bytes must outlive the reader. Prints nothing; -EINVAL: not a capture. */
+/* For tests and fuzzers: the bytes must outlive the reader. Prints nothing; -EINVAL: no capture. */
 int capture_reader__open_memory(const void *bytes, size_t nr, struct capture_reader **reader);
+int capture_reader__open_memory_part(const void *bytes, size_t nr, size_t part,
+				     struct capture_reader **reader);
 /* Takes over the descriptor of a regular file, even after an error. Prints nothing. */
 int capture_reader__open_fd(int fd, struct capture_reader **reader);
+/*
+ * A merged file holds several captures. Those above open the first of them; this opens any, from 0.
+ * Damage that belongs to no capture is counted in the first.
+ */
+int capture_reader__open_part(const char *path, size_t part, struct capture_reader **reader);
+size_t capture_reader__nr_parts(const struct capture_reader *reader); /* in the file; 1 or more */
 void capture_reader__free(struct capture_reader *reader);
 
 /* Only records of from_ns <= time < to_ns (monotonic); blocks outside are not even read. */
@@ -80,14 +88,16 @@ bool capture_reader__has_cache(const struct capture_reader *reader, bool events)
 const struct capture_about *capture_reader__about(const struct capture_reader *reader);
 const struct capture_damage *capture_reader__damage(const struct capture_reader *reader);
 uint64_t capture_reader__nr_records(const struct capture_reader *reader); /* by block headers */
-uint64_t capture_reader__bytes(const struct capture_reader *reader);	  /* size of the file */
-uint64_t capture_reader__position(const struct capture_reader *reader);	  /* for a progress bar */
-bool capture_reader__has_stages(const struct capture_reader *reader);	  /* by block headers */
+uint64_t capture_reader__bytes(const struct capture_reader *reader); /* of its chunks, all in all */
+uint64_t capture_reader__position(const struct capture_reader *reader); /* for a progress bar */
+bool capture_reader__has_stages(const struct capture_reader *reader);	/* by block headers */
 /* Time range of the blocks' records; false: no records. */
 bool capture_reader__span(const struct capture_reader *reader, uint64_t *min_ns, uint64_t *max_ns);
 /* Start and end of the recording, from its info and its records. False: neither is known. */
 bool capture_reader__run(const struct capture_reader *reader, uint64_t *start_ns, uint64_t *end_ns);
 const char *capture_reader__path(const struct capture_reader *reader); /* NULL: memory */
+/* The path; of a capture in a merged file also its number and host: "all.cap (2: db7)". */
+const char *capture_reader__label(const struct capture_reader *reader);
 
 /* What `info --verify` prints. */
 struct capture_report {
@@ -96,6 +106,6 @@ struct capture_report {
 	struct capture_damage damage;
 };
 /* Reads and decodes all of it. 0 if it could be read, however damaged; see report->damage. */
-int capture__verify(const char *path, struct capture_report *report);
+int capture__verify_part(const char *path, size_t part, struct capture_report *report);
 
 #endif

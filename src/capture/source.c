@@ -83,6 +83,8 @@ int capture_source__load(struct capture_source *source, const struct capture_chu
 	}
 	err = capture_source__read(source, source->payload, chunk->length,
 				   at + CAPTURE_CHUNK_BYTES);
+	if (err == -ENODATA)
+		memset(source->payload, 0, chunk->length); /* the file has become shorter */
 	if (err)
 		return err == -ENODATA ? -EBADMSG : err;
 	memset(source->payload + chunk->length, 0, CAPTURE_SLACK);
@@ -99,7 +101,11 @@ int capture_source__header(struct capture_source *source, uint64_t at, struct ca
 	err = capture_source__read(source, header, sizeof(header), at);
 	if (err)
 		return err == -ENODATA ? 0 : err;
-	return capture_chunk__get(chunk, header);
+	if (!capture_chunk__get(chunk, header))
+		return 0;
+	if (!source->has_origins)
+		chunk->origin = 0;
+	return 1;
 }
 
 bool capture_source__is_interrupted(void)

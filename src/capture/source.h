@@ -17,6 +17,7 @@ struct capture_source {
 	int fd;
 	const uint8_t *memory; /* instead of fd */
 	uint64_t size;
+	bool has_origins; /* its chunks say which capture they are from */
 	uint8_t *payload; /* of the chunk loaded last, with slack after it */
 	size_t payload_room;
 	uint8_t *window; /* allocated at the first damage */

@@ -4,13 +4,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
 #include "capture/bytes.h"
 #include "capture/index.h"
+#include "capture/walk.h"
 
-enum {
-	SURVEY_LOOK = 256,  /* chunks between two checks for signals */
-	SURVEY_TAIL = 4096, /* bytes searched for the trailer */
-};
+enum { SURVEY_TAIL = 4096 }; /* bytes searched for the trailer */
 
 /*
  * A file with damaged first bytes is still a capture if a chunk follows them; a file that ends
@@ -28,52 +27,55 @@ static int survey_check_file(struct capture_contents *contents)
 		return err;
 	switch (capture_file__check_header(header, nr, &contents->version)) {
 	case CAPTURE_FILE_GOOD:
+		contents->source.has_origins = contents->version == CAPTURE_VERSION_MERGED;
+		return 0;
 	case CAPTURE_FILE_CUT: return 0;
 	case CAPTURE_FILE_NEWER: return -EPROTONOSUPPORT;
 	case CAPTURE_FILE_DAMAGED: break;
 	}
 	if (nr < sizeof(header))
 		return -EINVAL;
+	contents->source.has_origins = true; /* other captures have zeros there */
 	err = capture_source__header(&contents->source, sizeof(header), &chunk);
 	if (err <= 0)
 		return err ?: -EINVAL;
-	contents->damage.blocks_corrupt++;
+	contents->damage.blocks_corrupt += !contents->part;
 	return 0;
 }
 
-/* From chunk to chunk; *whole: the end of the last complete chunk. */
-static int survey_scan(struct capture_contents *contents, uint64_t *whole)
+/* False: a capture of that number cannot be in a file. */
+static bool survey_note_part(struct capture_contents *contents, const struct capture_chunk *chunk)
 {
-	uint64_t at = CAPTURE_FILE_BYTES;
+	if (chunk->origin > CAPTURE_ORIGINS)
+		return false;
+	if (chunk->origin > contents->nr_parts)
+		contents->nr_parts = chunk->origin;
+	return true;
+}
+
+/*
+ * From chunk to chunk; *whole: the end of the last complete chunk. Damage between chunks belongs to
+ * no capture. If all captures of a file are walked, it counts for the first; else for each that is:
+ * the others are read by the index, and may not meet it.
+ */
+static int survey_scan(struct capture_contents *contents, bool all_walk, uint64_t *whole)
+{
+	struct capture_walk walk = { .source = &contents->source, .at = CAPTURE_FILE_BYTES };
 	struct capture_chunk chunk;
-	int good;
+	uint64_t nr_bad = 0;
+	int more, err = 0;
 
-	*whole = contents->source.size < at ? 0 : at;
-	while (at < contents->source.size) {
-		good = capture_source__header(&contents->source, at, &chunk);
-		if (good < 0)
-			return good;
-		if (!good && contents->source.size - at < CAPTURE_CHUNK_BYTES)
-			return 0;
-		if (!good) {
-			int err = capture_source__resync(&contents->source, &at);
-
-			contents->damage.blocks_corrupt++;
-			if (err)
-				return err;
-			continue;
-		}
-		if (chunk.length > contents->source.size - at - CAPTURE_CHUNK_BYTES)
-			return 0;
-		good = capture_contents__take(contents, &chunk, at);
-		if (good < 0)
-			return good;
-		at += CAPTURE_CHUNK_BYTES + chunk.length;
-		*whole = at;
-		if (contents->nr_chunks % SURVEY_LOOK == 0 && capture_source__is_interrupted())
-			return -EINTR;
+	*whole = contents->source.size < walk.at ? 0 : walk.at;
+	while (!err && (more = capture_walk__next(&walk, &chunk)) > 0) {
+		*whole = walk.at;
+		if (!survey_note_part(contents, &chunk))
+			nr_bad++;
+		else if (capture_contents__has(contents, &chunk))
+			err = capture_contents__take(contents, &chunk, walk.chunk_at);
 	}
-	return 0;
+	if (!contents->part || !all_walk)
+		contents->damage.blocks_corrupt += walk.nr_gaps + nr_bad;
+	return err ?: more;
 }
 
 /* ---- by the index ---- */
@@ -92,6 +94,7 @@ static int survey_find_trailer(struct capture_contents *contents, uint64_t *at,
 		if (i + CAPTURE_CHUNK_BYTES > nr)
 			break;
 		if (!capture_chunk__get(chunk, tail + i) || chunk->type != CAPTURE_TRAILER ||
+		    (chunk->origin && contents->source.has_origins) ||
 		    chunk->length != nr - i - CAPTURE_CHUNK_BYTES)
 			continue;
 		*at = contents->source.size - nr + i;
@@ -116,7 +119,7 @@ static int survey_load_index(struct capture_contents *contents, uint64_t end, ui
 	if (*at < CAPTURE_FILE_BYTES || *at > end - CAPTURE_CHUNK_BYTES - sizeof(tail))
 		return 0;
 	good = capture_source__header(&contents->source, *at, chunk);
-	if (good <= 0 || chunk->type != CAPTURE_INDEX ||
+	if (good <= 0 || chunk->type != CAPTURE_INDEX || chunk->origin ||
 	    chunk->length != end - *at - CAPTURE_CHUNK_BYTES)
 		return good < 0 ? good : 0;
 	good = capture_source__load(&contents->source, chunk, *at);
@@ -124,12 +127,14 @@ static int survey_load_index(struct capture_contents *contents, uint64_t end, ui
 }
 
 /* Its chunks have to fill the file from its header up to the index. */
-static bool survey_index_fits(const struct capture_chunk *index, struct byte_in in, uint64_t at)
+static bool survey_index_fits(const struct capture_contents *contents,
+			      const struct capture_chunk *index, struct byte_in in, uint64_t at)
 {
 	struct capture_index_state state;
 	struct capture_chunk chunk;
 
 	capture_index__begin(&state);
+	state.has_origins = contents->source.has_origins;
 	for (uint32_t i = 0; i < index->count; i++)
 		if (!capture_index__get(&in, &state, &chunk) || state.at > at)
 			return false;
@@ -145,11 +150,15 @@ static int survey_take_index(struct capture_contents *contents, const struct cap
 	int err = 0;
 
 	capture_index__begin(&state);
+	state.has_origins = contents->source.has_origins;
 	for (uint32_t i = 0; i < index->count && !err; i++) {
 		uint64_t at = state.at;
 
 		if (!capture_index__get(&in, &state, &chunk))
 			return -ESTALE;
+		survey_note_part(contents, &chunk);
+		if (!capture_contents__has(contents, &chunk))
+			continue;
 		if (!capture_index__holds(&chunk)) {
 			err = capture_contents__take_indexed(contents, &chunk, at);
 			continue;
@@ -169,7 +178,7 @@ static int survey_read_index(struct capture_contents *contents, const struct cap
 	uint8_t *copy;
 	int err;
 
-	if (!survey_index_fits(index, in, at))
+	if (!survey_index_fits(contents, index, in, at))
 		return -ESTALE;
 	copy = malloc(index->length);
 	if (!copy)
@@ -180,6 +189,8 @@ static int survey_read_index(struct capture_contents *contents, const struct cap
 	free(copy);
 	if (err)
 		return err;
+	if (contents->part)
+		return 0;
 	capture_contents__count(contents, index);
 	return capture_contents__take(contents, trailer, trailer_at);
 }
@@ -261,22 +272,64 @@ static void survey_count_readings(struct capture_contents *contents)
 	}
 }
 
+/*
+ * *whole: how far the file is whole. A capture in a merged file ends with its own trailer; the end
+ * of the file, which its first capture looks at, has another.
+ */
+static bool survey_is_cut(const struct capture_contents *contents, uint64_t *whole)
+{
+	const struct capture_trailer *trailer = &contents->about.trailer;
+
+	if (!capture_contents__is_merged(contents))
+		return !trailer->there || trailer->file_bytes > contents->source.size;
+	if (!contents->part &&
+	    (!contents->merged_bytes || contents->merged_bytes > contents->source.size))
+		return true;
+	*whole = CAPTURE_FILE_BYTES + contents->nr_bytes;
+	return !trailer->there;
+}
+
 int capture_survey__make(struct capture_contents *contents, bool walks)
 {
-	struct capture_trailer *trailer = &contents->about.trailer;
 	uint64_t whole = contents->source.size;
 	int err = survey_check_file(contents);
 
 	if (!err && !walks)
 		err = survey_use_index(contents);
-	err = err ?: survey_scan(contents, &whole);
+	err = err ?: survey_scan(contents, walks, &whole);
 	if (err < 0)
 		return err;
 	capture_about__sort_clocks(&contents->about);
 	survey_count_missing(contents);
 	survey_count_readings(contents);
-	contents->damage.truncated = !trailer->there || trailer->file_bytes > contents->source.size;
+	contents->damage.truncated = survey_is_cut(contents, &whole);
 	if (contents->damage.truncated)
 		contents->damage.truncated_at = whole;
 	return 0;
+}
+
+static int survey_say(const struct capture_contents *contents, int err)
+{
+	const char *path = contents->source.path;
+
+	if (err == -EINVAL)
+		return log_err(err, "'%s' is not an iosonar capture", path);
+	if (err == -EINTR)
+		return log_err(err, "cannot read '%s': interrupted by a signal", path);
+	if (err == -EPROTONOSUPPORT)
+		return log_err(err, "'%s' has format version %u, this iosonar reads version %d",
+			       path, contents->version, CAPTURE_VERSION_MERGED);
+	return log_err(err, "cannot read '%s': %s", path, strerror(-err));
+}
+
+int capture_survey__open(struct capture_contents *contents, const char *path, bool walks)
+{
+	int err;
+
+	contents->source.fd = -1;
+	err = capture_source__open(&contents->source, path);
+	if (err)
+		return err;
+	err = capture_survey__make(contents, walks);
+	return err ? survey_say(contents, err) : 0;
 }

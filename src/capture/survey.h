@@ -11,9 +11,11 @@
 #include "capture/contents.h"
 
 /*
- * contents: empty except for its source. walks: ignore the index. -EINVAL: not a capture;
- * -EPROTONOSUPPORT: a later version; -EINTR: a signal came. Prints nothing.
+ * contents: empty except for its source and its part. walks: ignore the index. -EINVAL: not a
+ * capture; -EPROTONOSUPPORT: a later version; -EINTR: a signal came. Prints nothing.
  */
 int capture_survey__make(struct capture_contents *contents, bool walks);
+/* Opens the file first; prints a message on error. capture_contents__free is the caller's. */
+int capture_survey__open(struct capture_contents *contents, const char *path, bool walks);
 
 #endif

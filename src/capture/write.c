@@ -57,11 +57,12 @@ static void writer_index(struct capture_writer *writer, const struct capture_chu
 }
 
 /* The first chunk, the reserve, may be there already. */
-static void writer_begin_index(struct capture_writer *writer)
+static void writer_begin_index(struct capture_writer *writer, bool has_origins)
 {
 	struct capture_chunk reserve = { .type = CAPTURE_RESERVE };
 
 	capture_index__begin(&writer->index_state);
+	writer->index_state.has_origins = has_origins;
 	if (!writer->file.reserve_bytes)
 		return;
 	reserve.length = writer->file.reserve_bytes - CAPTURE_CHUNK_BYTES;
@@ -70,13 +71,18 @@ static void writer_begin_index(struct capture_writer *writer)
 
 int capture_writer__new(const struct capture_options *options, struct capture_writer **writer)
 {
-	const struct capture_place place = { options->path, options->fd,       options->mode,
-					     options->open, options->open_arg, options->into };
+	const struct capture_place place = { options->path,
+					     options->fd,
+					     options->mode,
+					     options->open,
+					     options->open_arg,
+					     options->into,
+					     options->is_merged ? CAPTURE_VERSION_MERGED : 0 };
 	int err = writer_new(options->zstd_level, writer);
 
 	err = err ?: capture_file__open(&(*writer)->file, &place, options->reserve_bytes);
 	if (!err)
-		writer_begin_index(*writer);
+		writer_begin_index(*writer, options->is_merged);
 	if (err) {
 		capture_writer__free(*writer);
 		*writer = NULL;
@@ -138,12 +144,11 @@ static int writer_stamp(struct capture_writer *writer, struct capture_chunk *chu
 static int writer_trailer(struct capture_writer *writer, const char *ended,
 			  const struct capture_count *ledger, size_t nr);
 
-static int writer_put(struct capture_writer *writer, struct capture_chunk *chunk)
+/* Appends the chunk in `out`, whose header is complete. */
+static int writer_append(struct capture_writer *writer, const struct capture_chunk *chunk)
 {
-	int err = writer->err ? writer->err : writer_stamp(writer, chunk);
+	int err;
 
-	if (err || writer->file.full)
-		return err;
 	if (writer->sink.put)
 		err = writer->sink.put(writer->sink.arg, chunk, writer->out.bytes, writer->out.len);
 	else
@@ -153,6 +158,13 @@ static int writer_put(struct capture_writer *writer, struct capture_chunk *chunk
 	if (err && !writer->file.full)
 		writer->err = err;
 	return err;
+}
+
+static int writer_put(struct capture_writer *writer, struct capture_chunk *chunk)
+{
+	int err = writer->err ? writer->err : writer_stamp(writer, chunk);
+
+	return err || writer->file.full ? err : writer_append(writer, chunk);
 }
 
 /* A chunk other than records. If the disk has just become full, the trailer follows at once. */
@@ -332,6 +344,28 @@ int capture_writer__chunk(struct capture_writer *writer, const struct capture_ch
 	byte_out__put(writer_begin(writer), payload, chunk->length);
 	writer->lost += chunk->lost;
 	return writer_put_records(writer, &copy);
+}
+
+int capture_writer__copy(struct capture_writer *writer, const struct capture_chunk *chunk,
+			 const uint8_t *payload)
+{
+	uint64_t nr = chunk->type == CAPTURE_RECORDS ? chunk->count : 0;
+	struct byte_out *out = writer_begin(writer);
+	int err = writer->err;
+
+	byte_out__put(out, payload, chunk->length);
+	if (out->failed)
+		return -ENOMEM;
+	capture_chunk__put(chunk, out->bytes);
+	if (!err && !writer->file.full)
+		err = writer_append(writer, chunk);
+	if (err || writer->file.full)
+		writer_count_unwritten(writer, nr);
+	else
+		writer->nr_records += nr;
+	if (err == -ENOSPC && writer->file.full)
+		writer_trailer(writer, "disk full", NULL, 0);
+	return err;
 }
 
 static int writer_add(struct capture_writer *writer, const struct io_record *record)

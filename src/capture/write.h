@@ -13,6 +13,7 @@
 #ifndef IOSONAR_CAPTURE_WRITE_H
 #define IOSONAR_CAPTURE_WRITE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -41,6 +42,7 @@ struct capture_options {
 	uint32_t reserve_bytes;
 	/* Memory instead of a file: path is NULL, reserve_bytes 0. It stays the caller's. */
 	struct byte_out *into;
+	bool is_merged; /* chunks say which capture they are from: capture/join.h */
 };
 
 struct capture_writer;
@@ -103,5 +105,8 @@ int capture_writer__new_sink(const struct capture_sink *sink, int zstd_level,
 /* Writes an existing chunk of records; its number in the file is set anew. */
 int capture_writer__chunk(struct capture_writer *writer, const struct capture_chunk *chunk,
 			  const uint8_t *payload);
+/* Writes any existing chunk into a merged file, header, payload and CRC as they are. */
+int capture_writer__copy(struct capture_writer *writer, const struct capture_chunk *chunk,
+			 const uint8_t *payload);
 
 #endif

@@ -270,7 +270,7 @@ static void info_fill(struct info_row *row, const struct capture_reader *reader)
 	const struct capture_about *about = capture_reader__about(reader);
 	uint64_t min_ns, max_ns;
 
-	row->file = capture_reader__path(reader);
+	row->file = capture_reader__label(reader);
 	row->host = capture_about__info(about, CAPTURE_INFO_HOST);
 	row->clock_steps = info_clock_steps(about);
 	row->bytes = capture_reader__bytes(reader);
@@ -320,19 +320,20 @@ static int info_show(struct info *i, const struct capture_reader *reader, struct
 }
 
 /* An unreadable file is the file's failure, not a usage error. */
-static int info_file(struct info *i, const char *path)
+static int info_part(struct info *i, const char *path, size_t nr, size_t *nr_parts)
 {
 	struct capture_report report;
 	struct capture_reader *reader;
 	struct info_row row = { 0 };
-	int err = capture_reader__open(path, &reader);
+	int err = capture_reader__open_part(path, nr, &reader);
 
 	if (err)
 		return err == -ENOMEM ? err : -EIO;
+	*nr_parts = capture_reader__nr_parts(reader);
 	info_fill(&row, reader);
 	info_fill_damage(&row, capture_reader__damage(reader));
 	if (i->verify)
-		err = capture__verify(path, &report);
+		err = capture__verify_part(path, nr, &report);
 	if (!err && i->verify) {
 		row.verified = 1;
 		row.records = report.records;
@@ -341,6 +342,17 @@ static int info_file(struct info *i, const char *path)
 	i->broken |= !row.whole;
 	err = err ?: info_show(i, reader, &row);
 	capture_reader__free(reader);
+	return err;
+}
+
+/* Every capture in it. */
+static int info_file(struct info *i, const char *path)
+{
+	size_t nr_parts = 1;
+	int err = 0;
+
+	for (size_t nr = 0; nr < nr_parts && !err; nr++)
+		err = info_part(i, path, nr, &nr_parts);
 	return err;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
+#include "capture/clock_step.h"
 #include "session/io_replay.h"
 #include "session/io_source.h"
 #include "session/source.h"
@@ -273,7 +274,7 @@ static bool replay_tell_lost(const struct capture_reader *reader, const char *pa
 static bool replay_tell_damage(const struct capture_reader *reader)
 {
 	const struct capture_damage *damage = capture_reader__damage(reader);
-	const char *path = capture_reader__path(reader);
+	const char *path = capture_reader__label(reader);
 	bool lost;
 
 	capture_damage__tell(damage, path);
@@ -403,6 +404,18 @@ static void replay_free_origins(struct io_replay *replay)
 	free(replay->origins);
 }
 
+/* Only the order of several hosts' commands depends on it. */
+static void replay_tell_steps(const struct capture_merge *merge)
+{
+	for (size_t i = 0; capture_merge__hosts(merge)->nr > 1 && i < capture_merge__nr(merge);
+	     i++) {
+		const struct capture_reader *reader = capture_merge__reader(merge, i);
+
+		capture_clock_step__tell(capture_reader__about(reader),
+					 capture_reader__label(reader));
+	}
+}
+
 /* After the filters, which use the real names. */
 static int replay_rename(struct session *s)
 {
@@ -428,6 +441,7 @@ static int replay_open(struct session *s)
 	err = capture_merge__open(files->words, files->nr, &replay->merge);
 	if (err)
 		return session_file_err(err);
+	replay_tell_steps(replay->merge);
 	replay_find_span(s);
 	replay->about = capture_merge__about(replay->merge);
 	replay->op_names = replay_find_op_names(replay->about);

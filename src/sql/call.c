@@ -146,7 +146,8 @@ static int call_read_file(struct call_rows *rows)
 	};
 	r->trace.on_tree = call_on_tree;
 	r->trace.arg = rows;
-	return capture_reader__open(sql_rows__file(rows)->path, &r->reader);
+	return capture_reader__open_part(sql_rows__file(rows)->path, sql_rows__file(rows)->part,
+					 &r->reader);
 }
 
 /* Another chunk, or the end, hands over some rows, or none. */

@@ -269,7 +269,8 @@ static int io_read_file(struct io_rows *rows)
 		capture_reader__rewind(rows->reader);
 	} else {
 		io_shut(rows);
-		err = capture_reader__open(sql_rows__file(rows)->path, &rows->reader);
+		err = capture_reader__open_part(sql_rows__file(rows)->path,
+						sql_rows__file(rows)->part, &rows->reader);
 	}
 	if (err)
 		return err;

@@ -4,21 +4,24 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "base/log.h"
 
 const struct sql_bounds sql_bounds_none = { .since_to_ns = UINT64_MAX, .end_to_ns = UINT64_MAX };
 
 /* ---- files ---- */
 
-static int files_open_one(struct sql_file *file, const char *path)
+static int files_open_one(struct sql_file *file, const char *path, size_t part)
 {
 	const struct capture_about *about;
 	uint64_t end_ns;
-	int err = capture_reader__open(path, &file->reader);
+	int err = capture_reader__open_part(path, part, &file->reader);
 
 	if (err) /* the file's fault, not that of the command line or of privileges */
 		return err == -ENOMEM || err == -EOPNOTSUPP ? err : -EIO;
 	file->path = path;
+	file->part = part;
+	file->name = capture_reader__label(file->reader);
 	about = capture_reader__about(file->reader);
 	file->host = capture_about__info(about, CAPTURE_INFO_HOST);
 	file->boot_id = capture_about__info(about, CAPTURE_INFO_BOOT_ID);
@@ -28,15 +31,34 @@ static int files_open_one(struct sql_file *file, const char *path)
 	return 0;
 }
 
+/* All captures in a file. */
+static int files_open(struct sql_files *files, const char *path)
+{
+	size_t nr_parts = 1;
+	int err = 0;
+
+	for (size_t part = 0; part < nr_parts && !err; part++) {
+		struct sql_file *file;
+
+		if (GROW_BY_ONE(files->files, files->nr))
+			return log_no_memory();
+		file = &files->files[files->nr];
+		*file = (struct sql_file){ 0 };
+		err = files_open_one(file, path, part);
+		files->nr += !err;
+		if (!err)
+			nr_parts =
+				capture_reader__nr_parts(files->files[files->nr - part - 1].reader);
+	}
+	return err;
+}
+
 int sql_files__open(struct sql_files *files, const char *const *paths, size_t nr)
 {
 	int err = 0;
 
-	files->files = calloc(nr + 1, sizeof(*files->files));
-	if (!files->files)
-		return log_err(-ENOMEM, "out of memory");
-	for (; !err && files->nr < nr; files->nr++)
-		err = files_open_one(&files->files[files->nr], paths[files->nr]);
+	for (size_t i = 0; !err && i < nr; i++)
+		err = files_open(files, paths[i]);
 	return err;
 }
 
@@ -78,7 +100,7 @@ bool sql_files__tell(const struct sql_files *files)
 	bool broken = false;
 
 	for (size_t i = 0; i < files->nr; i++) {
-		capture_damage__tell(&files->files[i].damage, files->files[i].path);
+		capture_damage__tell(&files->files[i].damage, files->files[i].name);
 		broken |= !capture_damage__is_whole(&files->files[i].damage);
 	}
 	return broken;
@@ -96,14 +118,14 @@ const struct sql_file *sql_rows__file(const void *rows)
 bool sql_rows__next_file(struct sql_rows *rows)
 {
 	while (++rows->file < rows->files->nr)
-		if (!rows->bounds.file || !strcmp(rows->bounds.file, sql_rows__file(rows)->path))
+		if (!rows->bounds.file || !strcmp(rows->bounds.file, sql_rows__file(rows)->name))
 			return true;
 	return false;
 }
 
 struct cell sql_rows__get_path(void *rows)
 {
-	return sql_text(sql_rows__file(rows)->path);
+	return sql_text(sql_rows__file(rows)->name);
 }
 
 struct cell sql_rows__get_host(void *rows)

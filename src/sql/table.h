@@ -16,6 +16,8 @@
 /* One capture. */
 struct sql_file {
 	const char *path;
+	size_t part;		       /* of the captures in that file */
+	const char *name;	       /* the path; of several captures in it, which */
 	struct capture_reader *reader; /* for its description; other readers read records */
 	/* NULL: unknown. Hostile, like all of its contents. */
 	const char *host, *boot_id, *capture_id;

@@ -31,7 +31,9 @@ const char *__asan_default_options(void)
 static void mend(uint8_t *bytes, size_t size)
 {
 	if (size >= CAPTURE_FILE_BYTES)
-		capture_file__put_header(bytes);
+		capture_file__put_header(bytes, bytes[8] == CAPTURE_VERSION_MERGED
+							? CAPTURE_VERSION_MERGED
+							: CAPTURE_VERSION);
 	for (size_t at = CAPTURE_FILE_BYTES; size >= CAPTURE_CHUNK_BYTES;) {
 		uint32_t length;
 

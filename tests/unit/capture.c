@@ -1119,13 +1119,15 @@ static void test_verify(void)
 {
 	struct capture_report report;
 
-	ok(!capture__verify(path("fixed.cap"), &report), "verify");
+	ok(!capture__verify_part(path("fixed.cap"), 0, &report), "verify");
 	is_u64(report.records, NR_FIXED_MORE, "decodes every record");
 	is_u64(report.blocks, 3, "of three blocks");
 	is_u64(report.reserve_bytes, 256, "and sees the reserve");
 	ok(capture_damage__is_whole(&report.damage), "whole");
-	is_u64((uint64_t)-capture__verify("/dev/null", &report), EINVAL, "a device is no capture");
-	is_u64((uint64_t)-capture__verify("/etc/passwd", &report), EINVAL, "nor is any file");
+	is_u64((uint64_t)-capture__verify_part("/dev/null", 0, &report), EINVAL,
+	       "a device is no capture");
+	is_u64((uint64_t)-capture__verify_part("/etc/passwd", 0, &report), EINVAL,
+	       "nor is any file");
 }
 
 static void test_crc(void)

@@ -299,11 +299,11 @@ static void test_joins(void)
 	outcome = read_all(bad, nr_good);
 	ok(outcome.err == -EINVAL, "a file of something else is refused");
 	memcpy(newer, good, sizeof(newer));
-	newer[8] = 2;
+	newer[8] = 3;
 	for (int i = 0; i < 4; i++)
 		newer[12 + i] = (uint8_t)(crc32c(newer, 12) >> (8 * i));
 	outcome = read_all(newer, sizeof(newer));
-	ok(outcome.err == -EPROTONOSUPPORT, "version 2 is refused as such");
+	ok(outcome.err == -EPROTONOSUPPORT, "version 3 is refused as such");
 }
 
 /* ---- chunks that are whole, and contradict each other ---- */

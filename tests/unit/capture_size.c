@@ -159,7 +159,7 @@ static double encode_s(const struct io_record *records, int zstd_level)
 	struct capture_writer *writer;
 	double began_s, took_s;
 
-	capture_file__put_header(header);
+	capture_file__put_header(header, CAPTURE_VERSION);
 	kept.len = 0;
 	byte_out__put(&kept, header, sizeof(header));
 	if (capture_writer__new_sink(&sink, zstd_level, &writer))

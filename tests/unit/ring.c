@@ -97,7 +97,8 @@ static long long count(const char *name)
 {
 	struct capture_report report;
 
-	if (capture__verify(in_folder(name), &report) || !capture_damage__is_whole(&report.damage))
+	if (capture__verify_part(in_folder(name), 0, &report) ||
+	    !capture_damage__is_whole(&report.damage))
 		return -1;
 	return (long long)report.records;
 }
