@@ -9,7 +9,7 @@
 
 extern const struct cmd cmd_latency, cmd_trace, cmd_layers, cmd_slow, cmd_stacks, cmd_errors,
 	cmd_inflight, cmd_pattern, cmd_cache, cmd_serve, cmd_record, cmd_info, cmd_diff, cmd_report,
-	cmd_export, cmd_sql, cmd_top, cmd_waits, cmd_blame, cmd_drives, cmd_why;
+	cmd_export, cmd_sql, cmd_top, cmd_waits, cmd_blame, cmd_drives, cmd_why, cmd_merge;
 extern const struct cmd cmd_count, cmd_sum, cmd_hist, cmd_print, cmd_pair, cmd_events, cmd_class,
 	cmd_calls;
 extern const struct cmd cmd_doctor;
@@ -19,8 +19,8 @@ const struct cmd *const commands[] = {
 	&cmd_why,     &cmd_drives, &cmd_slow,	&cmd_stacks, &cmd_errors, &cmd_inflight,
 	&cmd_pattern, &cmd_cache,  &cmd_serve,	&cmd_count,  &cmd_sum,	  &cmd_hist,
 	&cmd_print,   &cmd_pair,   &cmd_events, &cmd_class,  &cmd_calls,  &cmd_record,
-	&cmd_info,    &cmd_diff,   &cmd_report, &cmd_export, &cmd_sql,	  &cmd_doctor,
-	NULL,
+	&cmd_merge,   &cmd_info,   &cmd_diff,	&cmd_report, &cmd_export, &cmd_sql,
+	&cmd_doctor,  NULL,
 };
 
 const struct cmd *cmd__find(const char *name)

@@ -97,7 +97,7 @@ words_of() {
 	calls) echo "calls user:$(readlink -f "$iosonar"):main -t 20ms" ;; # kernel functions may be out of reach
 	record) echo "record --stages -w $dir/a.cap -t 20ms" ;;
 	events) echo "events raw:block_*" ;;
-	info | diff | report | export | sql | doctor) echo "$1 --help" ;;
+	info | diff | merge | report | export | sql | doctor) echo "$1 --help" ;;
 	*) echo "$1 -t 20ms" ;;
 	esac
 }

@@ -266,6 +266,9 @@ views="latency top trace layers slow stacks errors inflight pattern cache $event
 		[ "$status" -eq 2 ]
 		grep -q "no block device named 'no-such-disk'" "$tmp/err" || { echo "$field: $(cat "$tmp/err")"; return 1; }
 	done
+	status=0
+	"$iosonar" latency -r "$root/tests/data/merged.cap" --by host --fail-if 'host == db8' >/dev/null 2>&1 || status=$?
+	[ "$status" -eq 5 ]
 	"$iosonar" latency -d no-such-disk --fail-if "no_such_field == no_such_field" 2>"$tmp/err" || true
 	grep -q "unknown field 'no_such_field'" "$tmp/err"
 }
@@ -360,7 +363,7 @@ run_once() {
 				;;&
 			*) echo "exit $status: $(here "$example")"; cat err; return 1 ;;
 			esac
-			case $example in *--out\ * | *--min* | *--failed* | *'if error' | iosonar\ record* | iosonar\ errors* | iosonar\ serve*) continue ;; esac
+			case $example in *--out\ * | *--min* | *--failed* | *'if error' | iosonar\ record* | iosonar\ merge* | iosonar\ errors* | iosonar\ serve*) continue ;; esac
 			[ -s out ] || { echo "no output: $(here "$example")"; cat err; return 1; }
 		done < <(examples "$(page "$command")")
 	done

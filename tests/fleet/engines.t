@@ -59,7 +59,7 @@ def of(engine, language):
 
 
 def check_document():
-    run = {('sh', 'record'), ('sh', 'host'), ('sh', 'iosonar'), ('sh', 'clickhouse'), ('sql', 'clickhouse'), ('sql', 'duckdb'),
+    run = {('sh', 'record'), ('sh', 'host'), ('sh', 'iosonar'), ('sh', 'merge'), ('sh', 'clickhouse'), ('sql', 'clickhouse'), ('sql', 'duckdb'),
            ('sql', 'sqlite'), ('sh', 'sqlite'), ('sh', 'prometheus'), ('yaml', 'prometheus'), ('promql', 'prometheus')}
     tap.eq(sorted({block[:2] for block in blocks()} ^ run), [], 'every block of docs/fleet.md names who runs it, and is run')
     prose = re.sub(r'^```.*?^```$', '', DOCUMENT.read_text(), flags=re.M | re.S)
@@ -99,6 +99,24 @@ def prepare(where):
     (want,) = [rows(shell(text, where)) for text in of('iosonar', 'sh')]
     tap.ok(len(want) == 7 and sum(int(row[3]) for row in want[1:]) == 3 * 5003, 'iosonar sql has three hosts, with all of their rows')
     return want[1:]
+
+
+def check_merge(where, want):
+    """One file of all hosts: the same rows, and the same table, as of the files."""
+    beside = where / 'merge'
+    beside.mkdir()
+    for host in HOSTS:
+        (beside / f'{host}.cap').symlink_to(where / f'{host}.cap')
+    (text,), (query,) = of('merge', 'sh'), of('iosonar', 'sh')
+    path = where / 'bin'
+    shell(text, beside, path)
+    tap.eq(rows(shell(query.replace('db7.cap db8.cap db9.cap', 'fleet.cap'), beside, path))[1:], want, 'merge: the figures are those of the files')
+    merged = [json.loads(line) for line in shell('iosonar export -r fleet.cap -o json', beside, path).splitlines()]
+    tap.eq([row['wall_ns'] for row in merged], sorted(row['wall_ns'] for row in merged), 'merge: in order of the wall clock')
+    alone = [json.loads(line) for host in HOSTS for line in shell(f'iosonar export -r {host}.cap -o json', where).splitlines()]
+    key = ('wall_ns', 'host', 'boot_id', 'capture_id', 'dev', 'cpu', 'lat_ns', 'file', 'comm')
+    tap.ok(sorted(str([row[k] for k in key]) for row in merged) == sorted(str([row[k] for k in key]) for row in alone),
+           'merge: each row has its own host, boot and capture')
 
 
 def check_record(where):
@@ -424,6 +442,7 @@ def main():
         check_document()
         want = prepare(where)
         check_record(where)
+        check_merge(where, want)
         check_texts(where)
         check_names(where)
         for title, run in engines:

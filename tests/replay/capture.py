@@ -409,6 +409,22 @@ TAKES = {1: take_info, 2: take_devices, 3: take_names, 4: take_clock, 6: take_tr
          15: take_calls, 16: take_counts, 17: take_index}
 
 
+# Sections 2 and 3: each chunk's header and payload.
+def chunks(data, version):
+    names = ("magic", "type", "flags", "number", "length", "count", "first", "lost", "min", "max", "crc", "zeros", "own_crc")
+    rule(data[:8] == b"\x89IOSONAR" and struct.unpack_from("<HHI", data, 8) == (version, 0, crc32c(data[:12])), "no capture")
+    at = 16
+    while at < len(data):
+        rule(at + 64 <= len(data), "the file was cut")
+        head = dict(zip(names, struct.unpack_from("<4sBBHIIQQQQIQI", data, at)), at=at)
+        rule(head["magic"] == b"IOC1" and head["own_crc"] == crc32c(data[at : at + 60]), f"no chunk at {at}")
+        rule(head["zeros"] == 0 and head["length"] <= 16 << 20, f"a bad header at {at}")
+        payload = data[at + 64 : at + 64 + head["length"]]
+        rule(len(payload) == head["length"] and crc32c(payload) == head["crc"], f"a damaged chunk at {at}")
+        yield head, payload
+        at += 64 + head["length"]
+
+
 class Capture:
     def __init__(self, path=None, data=None):
         if path:
@@ -419,32 +435,28 @@ class Capture:
         self.readings, self.events, self.functions, self.calls, self.structs = [], [], [], [], []
         self.counters, self.open_objects, self.index, self.heads = {}, {}, None, []
         self.surplus = self.lost = 0
+        if not data:
+            return  # one of a merged file, which hands it its chunks
         self.bytes = len(data)
-        rule(data[:8] == b"\x89IOSONAR" and struct.unpack_from("<HHI", data, 8) == (1, 0, crc32c(data[:12])), "no capture")
-        at = 16
-        while at < len(data):
-            at = self.chunk(data, at)
+        for head, payload in chunks(data, version=1):
+            rule(head["number"] == 0, f"a bad header at {head['at']}")
+            self.take(head, payload)
         rule(self.trailer and self.trailer["size"] == len(data), "the file was cut")
-        self.surplus = max(self.surplus, len(self.records) - self.trailer["records"])
-        self.astray = sum(r["astray"] for r in self.records)
+        self.end()
         self.check_index()
 
-    # Section 3.
-    def chunk(self, data, at):
-        names = ("magic", "type", "flags", "zero", "length", "count", "first", "lost", "min", "max", "crc", "zeros", "own_crc")
-        rule(at + 64 <= len(data), "the file was cut")
-        head = dict(zip(names, struct.unpack_from("<4sBBHIIQQQQIQI", data, at)), at=at)
-        rule(head["magic"] == b"IOC1" and head["own_crc"] == crc32c(data[at : at + 60]), f"no chunk at {at}")
-        rule(head["zero"] == 0 and head["zeros"] == 0 and head["length"] <= 16 << 20, f"a bad header at {at}")
-        payload = data[at + 64 : at + 64 + head["length"]]
-        rule(len(payload) == head["length"] and crc32c(payload) == head["crc"], f"a damaged chunk at {at}")
+    def end(self):
+        rule(self.trailer, "the file was cut")
+        self.surplus = max(self.surplus, len(self.records) - self.trailer["records"])
+        self.astray = sum(r["astray"] for r in self.records)
+
+    def take(self, head, payload):
         self.heads.append(head)
         if head["type"] == 5:
             self.take_records(head, payload)
         elif head["type"] in TAKES:
             TAKES[head["type"]](self, head, Bytes(payload))
         self.lost += head["lost"]
-        return at + 64 + head["length"]
 
     def take_records(self, head, payload):
         self.surplus += max(0, len(self.records) - self.surplus - head["first"])
@@ -469,3 +481,30 @@ class Capture:
     def wall(self, time):
         before = [c for c in self.clocks if c[0] <= time] or self.clocks[:1]
         return before[-1][2] + time - before[-1][0] if before else None
+
+
+# Section 8: a file of several captures.
+class Merged:
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            data = file.read()
+        parts, records = {}, []
+        for head, payload in chunks(data, version=2):
+            if head["number"]:
+                part = parts.setdefault(head["number"], Capture())
+                part.take(head, payload)
+                if head["type"] == 5:
+                    records.append((part, head))
+            elif head["type"] == 6:
+                own = Capture()
+                own.take(head, payload)
+        self.parts = [parts[number] for number in sorted(parts)]
+        for part in self.parts:
+            part.end()
+        rule(head["type"] == 6 and not head["number"] and own.trailer["size"] == len(data), "the file was cut")
+        rule(own.trailer["records"] == sum(len(part.records) for part in self.parts), "other records than the trailer has")
+        latest, walls = {}, []
+        for part, head in records:  # a clock that was set back does not change the order of a capture
+            latest[part] = max(latest.get(part, 0), part.wall(head["min"]))
+            walls.append(latest[part])
+        rule(walls == sorted(walls), "chunks that are not in order of the wall clock")

@@ -390,6 +390,43 @@ def _(data, golden):
     in_order(golden.rows, rows)
 
 
+# Rows of all captures of a merged file, each with the host, the drive and the wall clock of its own. They are in the order that
+# they would have if no wall clock had been set.
+@case("merged-export")
+def _(data, golden):
+    records = [(v.c.clocks[0][2] + r["end_ns"] - v.c.clocks[0][0], nr, v, r)
+               for nr, v in enumerate(views(data, "merged.cap", csv_text)) for r in v.ended]
+    rows = [export_row(v, r) for _, _, v, r in sorted(records, key=lambda record: record[:2])]
+    for row in rows:
+        for name in EXPORT | {"start_ns", "last_ns", "end_ns"}:
+            del row[name]
+    in_order(golden.rows, rows)
+
+
+def merged_name(nr, v):
+    return f"merged.cap ({nr + 1}: {v.text(v.c.info['host'])})"
+
+
+@case("merged-sql-ledger")
+def _(data, golden):
+    rows = []
+    for nr, v in enumerate(views(data, "merged.cap", csv_text)):
+        for which in ("ledger", "lost"):
+            rows += [{"capture": merged_name(nr, v), "list": which, "name": name, "value": value}
+                     for name, value in v.c.trailer[which].items()]
+    in_order(golden.rows, rows)
+
+
+@case("merged-sql")
+def _(data, golden):
+    rows = []
+    for nr, v in enumerate(views(data, "merged.cap", csv_text)):
+        walls = [v.c.wall(r["end_ns"]) for r in v.ended]
+        rows.append({"capture": merged_name(nr, v), "n": len(walls), "since": min(walls), "until": max(walls)}
+                    | {key: v.text(v.c.info[key]) for key in ("host", "boot_id", "capture_id")})
+    in_order(golden.rows, rows)
+
+
 @case("export-openmetrics")
 def _(data, golden):
     v = view(data, "nvme.cap")

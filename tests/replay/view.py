@@ -6,7 +6,7 @@ import functools
 import os
 import re
 
-from capture import Capture, MASK
+from capture import Capture, MASK, Merged
 from golden import Near
 
 SECOND = 10**9
@@ -91,12 +91,23 @@ def capture_of(path_):
     return Capture(path_)
 
 
+# Those of a merged file; of any other file itself.
+@functools.lru_cache(None)
+def captures_of(path_):
+    return Merged(path_).parts if path_.endswith("merged.cap") else [capture_of(path_)]
+
+
 def wall_text(v, time, digits=0):
     wall = v.c.wall(time)
     if wall is None:
         return None
     text = datetime.datetime.fromtimestamp(wall // SECOND, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S")
     return text + (f".{wall % SECOND:09}"[: digits + 1] if digits else "") + "Z"
+
+
+# Of a merged file, for each of its captures.
+def views(data, name, text=plain):
+    return [View(part, text) for part in captures_of(os.path.join(data, name))]
 
 
 def view(data, name, text=plain):

@@ -116,8 +116,8 @@ static void check_commands(void)
 	size_t i, j;
 
 	for (i = 0; commands[i]; i++) {
-		if (!strcmp(commands[i]->name, "serve"))
-			continue; /* it prints no JSON */
+		if (!strcmp(commands[i]->name, "serve") || !strcmp(commands[i]->name, "merge"))
+			continue; /* they print no JSON */
 		ok(commands[i]->objects && commands[i]->objects[0], "%s prints an object",
 		   commands[i]->name);
 		if (!commands[i]->objects)

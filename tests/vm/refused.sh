@@ -42,6 +42,7 @@ line() {
 	events) echo "block:*" ;;
 	info | report | sql) echo "/tmp/runs/cap" ;;
 	diff) echo "/tmp/runs/cap /tmp/runs/cap" ;;
+	merge) echo "-w /tmp/runs/all /tmp/runs/cap" ;;
 	export) echo "/tmp/runs/cap -o csv" ;;
 	doctor) echo ;;
 	*) return 1 ;;
