@@ -52,34 +52,73 @@ static void wait_commands_add(struct wait_commands *c, const struct wait_command
 	c->longest[at] = *command;
 }
 
-int wait_threads__add(struct wait_threads *threads, const struct wait_command *command)
+static void wait_thread_begin(struct wait_thread *t, const struct wait_command *command)
 {
-	struct wait_commands **call = &threads->calls[command->tid & (WAIT_TASKS - 1)], *c;
+	t->commands.tid = command->tid;
+	t->commands.start_ns = command->start_ns;
+	t->commands.nr = t->commands.bytes = 0;
+	wait_busy__clear(&t->flushes);
+	wait_busy__clear(&t->all);
+}
 
-	if (!*call)
-		*call = calloc(1, sizeof(**call));
-	c = *call;
-	if (!c)
+int wait_threads__add(struct wait_threads *threads, const struct wait_command *command,
+		      const char *op)
+{
+	struct wait_thread **thread = &threads->calls[command->tid & (WAIT_TASKS - 1)], *t;
+
+	if (!*thread)
+		*thread = calloc(1, sizeof(**thread));
+	t = *thread;
+	if (!t)
 		return -ENOMEM;
-	if (c->tid != command->tid || c->start_ns != command->start_ns) {
-		c->tid = command->tid;
-		c->start_ns = command->start_ns;
-		c->nr = c->bytes = 0;
-	}
-	wait_commands_add(c, command);
-	return 0;
+	if (t->commands.tid != command->tid || t->commands.start_ns != command->start_ns)
+		wait_thread_begin(t, command);
+	wait_commands_add(&t->commands, command);
+	if (!strcmp(op, "flush") && wait_busy__add(&t->flushes, command->issue_ns, command->end_ns))
+		return -ENOMEM;
+	return wait_busy__add(&t->all, command->issue_ns, command->end_ns);
+}
+
+static const struct wait_thread *wait_threads_find(const struct wait_threads *threads, uint32_t tid,
+						   uint64_t start_ns)
+{
+	const struct wait_thread *t = threads->calls[tid & (WAIT_TASKS - 1)];
+
+	return t && t->commands.tid == tid && t->commands.start_ns == start_ns ? t : NULL;
 }
 
 const struct wait_commands *wait_threads__find(const struct wait_threads *threads, uint32_t tid,
 					       uint64_t start_ns)
 {
-	const struct wait_commands *c = threads->calls[tid & (WAIT_TASKS - 1)];
+	const struct wait_thread *t = wait_threads_find(threads, tid, start_ns);
 
-	return c && c->tid == tid && c->start_ns == start_ns ? c : NULL;
+	return t ? &t->commands : NULL;
+}
+
+struct wait_device_time wait_threads__time(const struct wait_threads *threads, uint32_t tid,
+					   uint64_t start_ns, uint64_t end_ns)
+{
+	const struct wait_thread *t = wait_threads_find(threads, tid, start_ns);
+	struct wait_device_time time = { 0 };
+
+	if (!t)
+		return time;
+	time.flush_ns = wait_busy__within(&t->flushes, start_ns, end_ns);
+	time.other_ns = wait_busy__within(&t->all, start_ns, end_ns) - time.flush_ns;
+	return time;
+}
+
+static void wait_thread_free(struct wait_thread *t)
+{
+	if (!t)
+		return;
+	wait_busy__free(&t->flushes);
+	wait_busy__free(&t->all);
+	free(t);
 }
 
 void wait_threads__free(struct wait_threads *threads)
 {
 	for (size_t i = 0; i < WAIT_TASKS; i++)
-		free(threads->calls[i]);
+		wait_thread_free(threads->calls[i]);
 }

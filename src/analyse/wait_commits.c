@@ -70,13 +70,16 @@ void wait_commits__add_task(struct wait_commits *commits, const struct wait_who 
 }
 
 void wait_commits__add(struct wait_commits *commits, const struct wait_commit *commit,
-		       const struct wait_commands *commands)
+		       const struct wait_threads *threads)
 {
 	struct wait_commit_story *story = wait_commits_get(commits, commit->tid, commit->start_ns);
+	const struct wait_commands *commands =
+		wait_threads__find(threads, commit->tid, commit->start_ns);
 
 	story->commit = *commit;
 	if (commands)
 		story->commands = *commands;
+	story->time = wait_threads__time(threads, commit->tid, commit->start_ns, commit->end_ns);
 	qsort(story->tasks, wait_commit__kept(story), sizeof(story->tasks[0]), wait_who_compare);
 }
 

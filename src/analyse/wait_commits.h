@@ -16,6 +16,7 @@ struct wait_commit_story {
 	uint64_t nr_tasks;			  /* of all */
 	struct wait_who tasks[WAIT_COMMIT_TASKS]; /* at most nr_tasks, the largest first */
 	struct wait_commands commands;
+	struct wait_device_time time; /* of all its commands, within the commit */
 };
 
 struct wait_commits {
@@ -24,9 +25,9 @@ struct wait_commits {
 };
 
 void wait_commits__add_task(struct wait_commits *commits, const struct wait_who *who);
-/* commands: of its thread; NULL: none. */
+/* Joined with the commands of its thread. */
 void wait_commits__add(struct wait_commits *commits, const struct wait_commit *commit,
-		       const struct wait_commands *commands);
+		       const struct wait_threads *threads);
 /* The commit of this file system that ran longest between two moments; NULL: none. */
 const struct wait_commit_story *wait_commits__find(const struct wait_commits *commits, uint32_t dev,
 						   uint64_t from_ns, uint64_t to_ns);

@@ -13,10 +13,10 @@
 enum { WAIT_MERGED = 256 }; /* bios of one request: the kernel merges as many as it has segments */
 
 struct wait_bio {
-	__u64 start_ns; /* of the call */
-	__u64 queued_ns, issue_ns;
+	__u64 start_ns;		   /* of the call */
+	__u64 queued_ns, issue_ns; /* of a write that is followed by a flush: its end */
 	__u32 tid;
-	__u32 pad;
+	__u32 is_sent; /* such a write has ended, the flush has not */
 };
 
 struct {
@@ -165,11 +165,25 @@ inline_always void flush_send(struct request *rq, const struct wait_bio *note)
 		command_send(rq, note, flush, REQ_OP_FLUSH, 0);
 }
 
+/* A function of its own: the verifier reads it once, not for every bio, which takes 40 ms less. */
+__attribute__((noinline)) int bio_issued(__u64 request, __u64 at, __u64 now)
+{
+	struct wait_bio *note = bpf_map_lookup_elem(&wait_bios, &at);
+	struct request *rq = (void *)request;
+	struct bio *bio = (void *)at;
+
+	if (!note)
+		return 0;
+	if (!note->issue_ns && BPF_CORE_READ(bio, bi_opf) & settings.preflush_flag)
+		flush_send(rq, note);
+	note->issue_ns = now;
+	return 0;
+}
+
 inline_always void command_issued(struct request *rq)
 {
 	struct bio *bio = BPF_CORE_READ(rq, bio);
 	__u64 now = bpf_ktime_get_ns();
-	struct wait_bio *note;
 
 	if (!bio) {
 		flush_issued(rq);
@@ -177,13 +191,7 @@ inline_always void command_issued(struct request *rq)
 	}
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < WAIT_MERGED && bio; i++) {
-		__u64 at = (__u64)bio;
-
-		note = bpf_map_lookup_elem(&wait_bios, &at);
-		if (note && !note->issue_ns && BPF_CORE_READ(bio, bi_opf) & settings.preflush_flag)
-			flush_send(rq, note);
-		if (note)
-			note->issue_ns = now;
+		bio_issued((__u64)rq, (__u64)bio, now);
 		bio = BPF_CORE_READ(bio, bi_next);
 	}
 }
@@ -193,18 +201,53 @@ inline_always void command_ended(struct request *rq, const struct wait_bio *note
 {
 	const struct wait_flush times = { note->issue_ns, bpf_ktime_get_ns() };
 
-	if (note->issue_ns)
+	if (note->issue_ns && !note->is_sent)
 		command_send(rq, note, &times, (__u8)BPF_CORE_READ(rq, cmd_flags), bytes);
 	else
 		flush_send(rq, note);
 }
 
-/* A command is sent once for each call, also if it has several bios of it. */
+/* A write with FUA, on a device without FUA: a flush follows, and the request ends once more. The
+ * block layer removes the flag from the request; the bio keeps it. */
+inline_always bool flush_follows(struct request *rq, struct bio *bio, const struct wait_bio *note)
+{
+	return note->issue_ns && !note->is_sent && BPF_CORE_READ(bio, bi_opf) & settings.fua_flag &&
+	       !(BPF_CORE_READ(rq, cmd_flags) & settings.fua_flag);
+}
+
+/* The note of a bio whose request has ended: it is kept for a flush that follows. */
+inline_always void bio_ended(struct request *rq, struct bio *bio, struct wait_bio *note)
+{
+	if (!flush_follows(rq, bio, note)) {
+		bio_forget((__u64)bio);
+		return;
+	}
+	note->is_sent = 1;
+	note->queued_ns = bpf_ktime_get_ns();
+}
+
+/*
+ * A command is sent once for each call, also if it has several bios of it: sent_ns is the start of
+ * the call that it was sent for last. Returns that of this bio. Read once, as bio_issued.
+ */
+__attribute__((noinline)) __u64 bio_completed(__u64 request, __u64 at, __u32 bytes, __u64 sent_ns)
+{
+	struct wait_bio *note = bpf_map_lookup_elem(&wait_bios, &at);
+	struct request *rq = (void *)request;
+
+	if (!note)
+		return sent_ns;
+	if (note->start_ns != sent_ns)
+		command_ended(rq, note, bytes);
+	sent_ns = note->start_ns;
+	bio_ended(rq, (struct bio *)at, note);
+	return sent_ns;
+}
+
 inline_always void command_completed(struct request *rq, __u32 bytes)
 {
-	struct bio *bio = BPF_CORE_READ(rq, bio);
-	__u64 start_ns = 0;
-	const struct wait_bio *note;
+	struct bio *bio = BPF_CORE_READ(rq, bio), *next;
+	__u64 sent_ns = 0;
 
 	if (!bio) {
 		flush_completed(rq);
@@ -214,16 +257,9 @@ inline_always void command_completed(struct request *rq, __u32 bytes)
 		return; /* the rest follows */
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < WAIT_MERGED && bio; i++) {
-		__u64 at = (__u64)bio;
-
-		bio = BPF_CORE_READ(bio, bi_next);
-		note = bpf_map_lookup_elem(&wait_bios, &at);
-		if (!note)
-			continue;
-		if (note->start_ns != start_ns)
-			command_ended(rq, note, bytes);
-		start_ns = note->start_ns;
-		bio_forget(at);
+		next = BPF_CORE_READ(bio, bi_next);
+		sent_ns = bio_completed((__u64)rq, (__u64)bio, bytes, sent_ns);
+		bio = next;
 	}
 }
 

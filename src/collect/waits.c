@@ -92,6 +92,7 @@ static int waits_set(struct waits *w)
 	ro->request_is_second = kernel__event_arguments(w->btf, "btf_trace_block_rq_issue") == 2;
 	ro->commands = w->wants.commands;
 	ro->preflush_flag = kernel__request_flag(w->btf, "__REQ_PREFLUSH");
+	ro->fua_flag = kernel__request_flag(w->btf, "__REQ_FUA");
 	ro->min_ns = f->min_ns.given ? f->min_ns.value : 0;
 	err = bpf_map__set_max_entries(w->skel->maps.wait_counts, w->nr_cpus);
 	if (!err && w->wants.buffer_bytes) {

@@ -68,15 +68,17 @@ static int waits_on_stack(void *arg, const struct io_stack *stack)
 
 static int waits_on_command(void *arg, const struct wait_command *command)
 {
-	return wait_threads__add(&waits_live(arg)->threads, command) ? log_no_memory() : 0;
+	char buf[32];
+	const char *op = waits_source__op(arg, command->op, buf, sizeof(buf));
+
+	return wait_threads__add(&waits_live(arg)->threads, command, op) ? log_no_memory() : 0;
 }
 
 static int waits_on_commit(void *arg, const struct wait_commit *commit)
 {
 	struct waits_live *live = waits_live(arg);
 
-	wait_commits__add(&live->commits, commit,
-			  wait_threads__find(&live->threads, commit->tid, commit->start_ns));
+	wait_commits__add(&live->commits, commit, &live->threads);
 	return 0;
 }
 

@@ -16,7 +16,7 @@ enum { WAITS_LONG = 10 }; /* a tenth of the whole: its stack is shown */
 
 struct waits_call {
 	uint64_t rank, time_ns, whole_ns, bios, pid, tid, nr_commands;
-	uint64_t commit_ns, commit_locked_ns, nr_tasks;
+	uint64_t commit_ns, commit_locked_ns, commit_flush_ns, commit_device_ns, nr_tasks;
 	const char *call, *dev, *file, *comm, *cgroup, *parts, *sleeps, *commands;
 	const char *commit_commands, *tasks;
 	uint64_t start_ns, end_ns;
@@ -100,6 +100,12 @@ static const struct column waits_slow_columns[] = {
 	{ "commit_locked_ns", "locked", CELL_DURATION, 7,
 	  "of that, until the last open handle had ended", .at = CALL(commit_locked_ns),
 	  .not_in_text = true },
+	{ "commit_flush_ns", "flush", CELL_DURATION, 7,
+	  "of that, while a flush of the device was under way", .at = CALL(commit_flush_ns),
+	  .not_in_text = true },
+	{ "commit_device_ns", "device", CELL_DURATION, 7,
+	  "of that, while the device had other commands of the commit, and no flush",
+	  .at = CALL(commit_device_ns), .not_in_text = true },
 	{ "commit_commands", "commit commands", CELL_TEXT, 20,
 	  "the 8 longest commands of the commit, as commands; the issue is after its start",
 	  .at = CALL(commit_commands), .not_in_text = true, .form = &waits_commands_form },
@@ -231,11 +237,14 @@ static uint64_t waits_locked_ns(const struct wait_commit *c)
 static void waits_fill_commit(struct waits_call *row, const struct session *s,
 			      const struct wait_commit_story *commit)
 {
-	row->commit_ns = row->commit_locked_ns = row->nr_tasks = CELL_NO_NUMBER;
+	row->commit_ns = row->commit_locked_ns = CELL_NO_NUMBER;
+	row->commit_flush_ns = row->commit_device_ns = row->nr_tasks = CELL_NO_NUMBER;
 	if (!commit)
 		return;
 	row->commit_ns = commit->commit.end_ns - commit->commit.start_ns;
 	row->commit_locked_ns = waits_locked_ns(&commit->commit);
+	row->commit_flush_ns = commit->time.flush_ns;
+	row->commit_device_ns = commit->time.other_ns;
 	row->nr_tasks = commit->nr_tasks;
 	row->commit_commands = waits_commands_text(
 		row->commit_commands_text, sizeof(row->commit_commands_text), s, &commit->commands);
@@ -348,26 +357,28 @@ static void waits_print_task(const struct session *s, const struct wait_commit_s
 	w = words__on(bytes, sizeof(bytes));
 	words__size(&w, who->bytes);
 	words__done(&w);
-	fprintf(s->out, "       %-15s pid %-7u %6s of data, %u blocks of metadata, %u handles",
-		comm, who->pid, bytes, who->blocks, who->handles);
+	fprintf(s->out, "       %-15s pid %-7u %6s of data, %u metadata blocks, %u handles\n", comm,
+		who->pid, bytes, who->blocks, who->handles);
 	if (held_ns)
-		fprintf(s->out, ", the last open for %s",
+		fprintf(s->out, "         its last handle was open for %s\n",
 			text__duration(time, sizeof(time), held_ns));
-	fputc('\n', s->out);
 }
 
 static void waits_print_commit(const struct session *s, const struct wait_commit_story *commit)
 {
-	char whole[16], locked[16];
+	char whole[16], locked[16], flush[16], device[16];
 
 	if (!commit)
 		return;
 	fprintf(s->out,
-		"     the journal's commit %u took %s, of that %s until open handles ended\n",
+		"     journal commit %u took %s, of that %s until open handles ended,\n"
+		"       %s for flushes, %s for other commands of the device\n",
 		commit->commit.transaction,
 		text__duration(whole, sizeof(whole),
 			       commit->commit.end_ns - commit->commit.start_ns),
-		text__duration(locked, sizeof(locked), waits_locked_ns(&commit->commit)));
+		text__duration(locked, sizeof(locked), waits_locked_ns(&commit->commit)),
+		text__duration(flush, sizeof(flush), commit->time.flush_ns),
+		text__duration(device, sizeof(device), commit->time.other_ns));
 	for (size_t i = 0; i < wait_commit__kept(commit); i++)
 		waits_print_task(s, commit, &commit->tasks[i]);
 	waits_print_commands(s, &commit->commands, "commit");

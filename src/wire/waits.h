@@ -128,8 +128,7 @@ struct wait_settings {
 	__u8 bio_is_second;	/* of the arguments of block_bio_queue */
 	__u8 request_is_second; /* of those of block_rq_issue */
 	__u8 commands;		/* are followed */
-	__u32 preflush_flag;
-	__u32 pad;
+	__u32 preflush_flag, fua_flag;
 };
 
 /* Of one CPU; they only grow. */

@@ -17,7 +17,7 @@ static void add(uint32_t tid, uint64_t start_ns, uint64_t issue_ns, uint64_t too
 				  .bytes = 512,
 				  .tid = tid };
 
-	if (wait_threads__add(&threads, &c))
+	if (wait_threads__add(&threads, &c, "write"))
 		abort();
 }
 

@@ -8,6 +8,7 @@
 #include "tap.h"
 
 static struct wait_commits commits;
+static struct wait_threads threads;
 
 static void task(uint32_t tid, uint32_t handles, uint64_t bytes, uint64_t last_ns)
 {
@@ -26,7 +27,7 @@ static void commit(uint32_t tid, uint32_t dev, uint64_t start_ns, uint64_t end_n
 		.tid = tid, .dev = dev, .start_ns = start_ns, .end_ns = end_ns
 	};
 
-	wait_commits__add(&commits, &c, NULL);
+	wait_commits__add(&commits, &c, &threads);
 }
 
 static void test_tasks(void)
@@ -83,10 +84,41 @@ static void test_many(void)
 	ok(least == 2 * (100 - WAIT_COMMIT_TASKS), "those with the largest shares are kept");
 }
 
+static void command(uint64_t issue_ns, uint64_t end_ns, const char *op)
+{
+	const struct wait_command c = {
+		.tid = 5, .start_ns = 1000, .issue_ns = issue_ns, .end_ns = end_ns
+	};
+
+	if (wait_threads__add(&threads, &c, op))
+		abort();
+}
+
+/* Nine writes, of which eight are kept; one goes on during the flush, and ends after the commit. */
+static void test_time(void)
+{
+	const struct wait_commit_story *s;
+
+	for (uint64_t i = 0; i < 8; i++)
+		command(1010 + 10 * i, 1015 + 10 * i, "write");
+	command(1200, 1300, "flush");
+	command(1280, 2100, "write");
+	commit(5, 8, 1000, 2000);
+	s = wait_commits__find(&commits, 8, 1000, 2000);
+	ok(s && s->commands.nr == 10 && wait_commands__kept(&s->commands) == 8, "ten commands");
+	ok(s && s->time.flush_ns == 100, "the time of the flush");
+	ok(s && s->time.other_ns == 8 * 5 + 700, "the time of all others without it, to the end");
+	commit(5, 8, 5000, 6000);
+	s = wait_commits__find(&commits, 8, 5000, 6000);
+	ok(s && !s->time.flush_ns && !s->time.other_ns, "a commit without commands");
+}
+
 int main(void)
 {
 	test_tasks();
 	test_find();
 	test_many();
+	test_time();
+	wait_threads__free(&threads);
 	return done_testing();
 }

@@ -5,7 +5,7 @@
 # timeout: 150
 #
 # waits_journal: A writes 4 KiB and calls fsync; B has dirtied 16 MiB in the same ext4. A's parts add up to A's own clock, and the
-# journal part names B. Each command of null_blk takes 20 ms.
+# journal part names B. Each command of null_blk takes 20 ms. A commit is divided into flushes and other commands.
 
 slow_ns=20000000
 null_disk nullb0 irqmode=2 completion_nsec=$slow_ns memory_backed=1 hw_queue_depth=128 size=256
@@ -59,6 +59,11 @@ ok $? "without B the journal part is smaller by what B cost" || note "$journal o
 note "A took $(clock with) ns with B, $(clock without) without; $journal of the $added ns are in the journal part"
 writes=$(sed -n '/"type":"wait","rank":1,/s/.*"commit_commands":\[\([^]]*\)\].*/\1/p' /tmp/with | tr '}' '\n' | grep -c '"op":"write"')
 is "$writes" 8 "the commit has its longest commands" || note "$(cat /tmp/with)"
+# The log and the commit block, one after the other; with B, its data before.
+is "$(of without commit_flush_ns) $(of with commit_flush_ns)" "0 0" "a disk without a cache: no flush"
+between "$(of without commit_device_ns)" $((2 * slow_ns)) $((2 * slow_ns + 500000)) "without B: the device had two commands"
+between "$(of with commit_device_ns)" $(($(of with commit_ns) * 8 / 10)) "$(of with commit_ns)" \
+	"with B: the device had commands for most of the time" || note "$(cat /tmp/with)"
 
 # A worker writes what B has dirtied, and allocates its blocks: B's metadata. Workers that end writes have handles that change none.
 umount /tmp/fs
@@ -68,10 +73,33 @@ waits worker --comm waiter --slow 5 fsync -- sh -c "$dirties" /tmp/fs/c 4
 tasks worker | awk '$1 == "dirtier" { dirtier = $4 } $1 ~ /^kworker/ { worker += $4 } END { exit !(dirtier > 2 && !worker) }'
 ok $? "of a worker's handles: the task that dirtied the file" || note "$(tasks worker)"
 iosonar waits --comm waiter --slow 1 fsync -- waiter /tmp/fs/a fsync 1 4096 >/tmp/text 2>/dev/null
-grep -q "^ *the journal's commit [0-9]* took .* until open handles ended$" /tmp/text && grep -q '^ *waiter *pid .* handles' /tmp/text
+grep -q "^ *journal commit [0-9]* took .* until open handles ended,$" /tmp/text &&
+	grep -q '^ *0ns for flushes, [0-9.]*ms for other commands of the device$' /tmp/text && grep -q '^ *waiter *pid .* handles' /tmp/text
 ok $? "text has the commit and its tasks" || note "$(cat /tmp/text)"
 umount /tmp/fs
 null_remove nullb0
+
+# A disk with a cache: before the commit block it is flushed, and after it, if the disk cannot write past its cache (FUA).
+for fua in 1 0; do
+	if ! null_disk nullb1 irqmode=2 completion_nsec=$slow_ns memory_backed=1 hw_queue_depth=128 cache_size=64 fua=$fua; then
+		skip "flushes, FUA $fua" "null_blk of this kernel always has FUA"
+		rmdir /sys/kernel/config/nullb/nullb1
+		continue
+	fi
+	set_scheduler nullb1 none
+	echo 0 >/sys/block/nullb1/queue/wbt_lat_usec
+	mkfs.ext4 -q -b 4096 -E nodiscard /dev/nullb1 48M >/tmp/mkfs 2>&1 && mount -t ext4 -o commit=300,noinit_itable /dev/nullb1 /tmp/fs
+	ok $? "ext4, FUA $fua" || note "$(cat /tmp/mkfs)"
+	waiter /tmp/fs/a fsync 1 4096 >/dev/null
+	waits fua$fua --comm waiter --slow 5 fsync -- waiter /tmp/fs/a fsync 1 4096
+	between "$(of fua$fua commit_flush_ns)" $(((2 - fua) * slow_ns)) $(((2 - fua) * slow_ns + 500000)) "FUA $fua: flushes: $((2 - fua))" ||
+		note "$(cat /tmp/fua$fua)"
+	between "$(of fua$fua commit_device_ns)" $((2 * slow_ns)) $((2 * slow_ns + 500000)) "FUA $fua: the log and the commit block"
+	between $(($(of fua$fua commit_ns) - $(of fua$fua commit_flush_ns) - $(of fua$fua commit_device_ns))) 0 $((slow_ns / 4)) \
+		"FUA $fua: nothing else took long" || note "$(cat /tmp/fua$fua)"
+	umount /tmp/fs
+	null_remove nullb1
+done
 # As it was, for the next test of this guest.
 sysctl -w vm.dirty_ratio=20 vm.dirty_background_ratio=10 vm.dirty_writeback_centisecs=500 >/dev/null
 done_testing
