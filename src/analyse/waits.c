@@ -193,6 +193,21 @@ static enum wait_part wait_find_queue(const char *stack, struct wait_place *plac
 	return part;
 }
 
+/* btrfs has no thread that writes its log: who needs it does, and waits for the I/O. */
+static bool wait_is_for_log(const char *stack, struct wait_place *place)
+{
+	struct wait_place at;
+
+	while (wait_next_place(&stack, &at)) {
+		if (!wait_is_named(&at, "btrfs_sync_log") &&
+		    !wait_is_named(&at, "btrfs_commit_transaction"))
+			continue;
+		*place = at;
+		return true;
+	}
+	return false;
+}
+
 static enum wait_part wait_part_of_io(enum wait_io io)
 {
 	static const enum wait_part parts[] = {
@@ -225,6 +240,8 @@ enum wait_part wait_part__of(const char *stack, enum wait_io io, struct wait_pla
 		return wait_find_queue(stack, place);
 	if (found && found->part != PART_DEVICE)
 		return found->part;
+	if (wait_is_for_log(stack, place))
+		return PART_JOURNAL;
 	return found || is_io ? wait_part_of_io(io) : PART_REST;
 }
 

@@ -56,6 +56,17 @@ static const struct {
 	{ "__schedule;schedule;xlog_wait_on_iclog [xfs];xfs_log_force_seq [xfs];xfs_file_fsync "
 	  "[xfs]",
 	  WAIT_IO_NONE, PART_JOURNAL, "xlog_wait_on_iclog [xfs]" },
+	/* The thread itself writes the log of btrfs, but not its data. */
+	{ "__schedule;schedule;io_schedule;folio_wait_bit_common;folio_wait_writeback;"
+	  "__filemap_fdatawait_range;btrfs_wait_tree_log_extents [btrfs];btrfs_sync_log [btrfs];"
+	  "btrfs_sync_file [btrfs]",
+	  WAIT_IO_OWN, PART_JOURNAL, "btrfs_sync_log [btrfs]" },
+	{ "__schedule;schedule;io_schedule;wait_dev_supers [btrfs];write_all_supers [btrfs];"
+	  "btrfs_commit_transaction [btrfs];btrfs_sync_file [btrfs]",
+	  WAIT_IO_OWN, PART_JOURNAL, "btrfs_commit_transaction [btrfs]" },
+	{ "__schedule;schedule;io_schedule;folio_wait_bit_common;folio_wait_writeback;"
+	  "__filemap_fdatawait_range;btrfs_wait_ordered_range [btrfs];btrfs_sync_file [btrfs]",
+	  WAIT_IO_OWN, PART_DEVICE, "folio_wait_bit_common" },
 	{ "__schedule;schedule;schedule_timeout;__wait_for_common;wait_for_completion_io;"
 	  "submit_bio_wait;blkdev_issue_flush;ext4_sync_file [ext4]",
 	  WAIT_IO_OWN, PART_DEVICE, "submit_bio_wait" },

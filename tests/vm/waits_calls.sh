@@ -85,6 +85,7 @@ if command -v mkfs.xfs >/dev/null && load xfs >/dev/null 2>&1 &&
 	follows waiter fsync
 	[ "$(of waiter fsync journal sum_ns)" -ge 140000000 ] && [ "$(of waiter fsync device sum_ns)" -ge 140000000 ]
 	ok $? "xfs: its data, then its log" || note "$(grep '"waiter"' /tmp/out)"
+	whole /tmp/out "xfs: the parts of each call add up, and nothing is lost"
 	is "$(of waiter fsync rest sum_ns) $(of waiter fsync lock sum_ns)" "0 0" "xfs: and nothing else" || note "$(grep '"waiter"' /tmp/out)"
 	umount /tmp/xfs
 else
