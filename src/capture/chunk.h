@@ -46,6 +46,7 @@ enum capture_type {
 	CAPTURE_CALLS = 15,
 	CAPTURE_FOLLOWED = 16,
 	CAPTURE_INDEX = 17, /* of all chunks before it: capture/index.h */
+	CAPTURE_WAITS = 18, /* calls that waited, and what for */
 	CAPTURE_GAP = 19,   /* of a merged capture: damaged chunks were here */
 	CAPTURE_TYPES,
 };

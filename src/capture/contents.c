@@ -23,6 +23,8 @@ static struct capture_list *contents_list_of(struct capture_contents *contents, 
 		return &contents->records;
 	if (type == CAPTURE_CACHE_ROWS || type == CAPTURE_CACHE_EVENTS)
 		return &contents->caches;
+	if (type == CAPTURE_WAITS)
+		return &contents->waits;
 	return type >= CAPTURE_CALLED && type <= CAPTURE_FOLLOWED ? &contents->calls : NULL;
 }
 
@@ -119,11 +121,12 @@ void capture_contents__free(struct capture_contents *contents)
 	free(contents->records.blocks);
 	free(contents->caches.blocks);
 	free(contents->calls.blocks);
+	free(contents->waits.blocks);
 }
 
 void capture_contents__forget(struct capture_contents *contents)
 {
-	contents->records.nr = contents->caches.nr = contents->calls.nr = 0;
+	contents->records.nr = contents->caches.nr = contents->calls.nr = contents->waits.nr = 0;
 	capture_about__free(&contents->about);
 	memset(&contents->about, 0, sizeof(contents->about));
 	contents->nr_chunks = contents->reserve_bytes = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * contents.h: what is in a capture, as far as known before records are read: where each chunk of
- * records, of the page cache and of calls lies, and the contents of all other chunks. Takes chunks
- * one by one; capture/survey.h finds them. A listed chunk costs less memory than its header takes
- * in the file; its payload is loaded and checked on demand.
+ * records, of the page cache, of calls and of waits lies, and the contents of all others. Takes
+ * chunks one by one; capture/survey.h finds them. A listed chunk costs less memory than its header
+ * takes in the file; its payload is loaded and checked on demand.
  */
 #ifndef IOSONAR_CAPTURE_CONTENTS_H
 #define IOSONAR_CAPTURE_CONTENTS_H
@@ -31,7 +31,7 @@ struct capture_contents {
 	struct capture_source source;
 	struct capture_about about;
 	struct capture_damage damage;
-	struct capture_list records, caches, calls;
+	struct capture_list records, caches, calls, waits;
 	uint64_t nr_chunks, reserve_bytes, nr_records;
 	uint16_t version; /* of the file */
 	/*

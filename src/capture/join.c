@@ -70,6 +70,7 @@ static int join_check(const struct capture_join *join, const struct capture_cont
 	const char *path = part->source.path;
 	const char *other = part->caches.nr  ? "page cache data"
 			    : part->calls.nr ? "calls"
+			    : part->waits.nr ? "waits"
 					     : NULL;
 
 	if (other)

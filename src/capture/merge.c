@@ -99,6 +99,7 @@ void capture_merge__free(struct capture_merge *merge)
 		free(merge->files[i].renumber);
 		for (int kind = 0; kind < NR_GLOSSARIES; kind++)
 			glossary__free(&merge->files[i].renamed[kind]);
+		glossary__free(&merge->files[i].placed);
 	}
 	for (size_t i = 0; i < merge->about.nr_devices; i++)
 		free(merge->about.devices[i].shown);
@@ -278,4 +279,23 @@ bool capture_merge__has_stages(const struct capture_merge *merge)
 uint64_t capture_merge__shift_ns(const struct capture_merge *merge, size_t nr)
 {
 	return merge->files[nr].shift_ns;
+}
+
+struct capture_reader *capture_merge__reads(struct capture_merge *merge, size_t nr)
+{
+	return merge->files[nr].reader;
+}
+
+struct glossary_id capture_merge__rename(struct capture_merge *merge, size_t nr,
+					 enum glossary_kind kind, struct glossary_id id)
+{
+	return nr ? merge_rename(&merge->files[nr], kind, id) : id;
+}
+
+struct glossary_id capture_merge__rename_file(const struct capture_merge *merge, size_t nr,
+					      struct glossary_id id)
+{
+	const struct glossary_entry *placed = glossary__find(&merge->files[nr].placed, id);
+
+	return placed ? placed->as : id;
 }

@@ -42,6 +42,13 @@ const struct capture_reader *capture_merge__reader(const struct capture_merge *m
 struct capture_reader *capture_merge__only_reader(struct capture_merge *merge);
 /* The machines of the files; their devices name them if there are several. */
 const struct capture_hosts *capture_merge__hosts(const struct capture_merge *merge);
+/* For what is not records: the reader of a file; its ids as __about has them, without a text as
+ * they were; that of a file together with its disk, whose number is part of it. */
+struct capture_reader *capture_merge__reads(struct capture_merge *merge, size_t nr);
+struct glossary_id capture_merge__rename(struct capture_merge *merge, size_t nr,
+					 enum glossary_kind kind, struct glossary_id id);
+struct glossary_id capture_merge__rename_file(const struct capture_merge *merge, size_t nr,
+					      struct glossary_id id);
 bool capture_merge__has_stages(const struct capture_merge *merge); /* true if any file has */
 /* The amount added to the times of that file. */
 uint64_t capture_merge__shift_ns(const struct capture_merge *merge, size_t nr);

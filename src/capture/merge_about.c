@@ -166,6 +166,54 @@ struct glossary_id merge_rename(void *arg, enum glossary_kind kind, struct gloss
 	return renamed ? renamed->as : id;
 }
 
+static const struct glossary_entry *merge_find_placed(const struct glossary *files, uint32_t dev,
+						      const char *text)
+{
+	for (size_t i = 0; i < files->nr; i++)
+		if ((uint32_t)files->entries[i].id.words[1] == dev && files->entries[i].text &&
+		    !strcmp(files->entries[i].text, text))
+			return &files->entries[i];
+	return NULL;
+}
+
+/* The same path on the same disk is the same file. */
+static int merge_place_file(struct merge_file *file, const struct glossary_entry *entry)
+{
+	struct glossary *files = &file->merge->about.glossaries[GLOSSARY_FILES];
+	struct glossary_id disk = { { (uint32_t)entry->id.words[1] } }, as = entry->id;
+	const struct glossary_entry *here;
+	struct glossary_entry *placed;
+
+	disk = merge_rename(file, GLOSSARY_DISKS, disk);
+	as.words[1] = io_file_place((uint32_t)disk.words[0], (uint32_t)(as.words[1] >> 32));
+	here = merge_find_placed(files, (uint32_t)disk.words[0], entry->text);
+	if (here)
+		as = here->id;
+	else if (glossary__find(files, as))
+		as = merge_new_id(file->merge, GLOSSARY_FILES, as);
+	if (!here && !glossary__add(files, as, entry->text) && files->nr < GLOSSARY_MOST)
+		return -ENOMEM;
+	placed = glossary__add(&file->placed, entry->id, NULL);
+	if (!placed)
+		return -ENOMEM;
+	placed->as = as;
+	return 0;
+}
+
+/* For views that show a file beside its disk: of waits. */
+static int merge_place_files(struct merge_file *file, const struct capture_about *from)
+{
+	const struct glossary *files = &from->glossaries[GLOSSARY_FILES];
+	int err = 0;
+
+	if (file == file->merge->files || !capture_reader__has_waits(file->reader))
+		return 0;
+	for (size_t i = 0; i < files->nr && !err; i++)
+		if (files->entries[i].text)
+			err = merge_place_file(file, &files->entries[i]);
+	return err;
+}
+
 static uint64_t merge_wall_offset(const struct capture_about *about)
 {
 	return about->clocks[0].real_ns - about->clocks[0].mono_ns;
@@ -257,6 +305,7 @@ int merge_add_file(struct capture_merge *merge, struct merge_file *file)
 							.arg = file });
 	err = merge_copy_clocks(merge, file);
 	err = err ?: merge_copy_texts(file, from);
+	err = err ?: merge_place_files(file, from);
 	err = err ?: merge_copy_names(merge, from);
 	for (size_t i = 0; i < from->nr_info && !err; i++)
 		err = capture_about__set_info(&merge->about, from->info[i].key,

@@ -18,6 +18,7 @@ struct merge_file {
 	uint64_t next_ns;	      /* and its time */
 	uint16_t *renumber;	      /* device number here, plus 1; by its number in the file */
 	struct glossary renamed[NR_GLOSSARIES]; /* ids with another id in the merge */
+	struct glossary placed;			/* files likewise, together with their disks */
 };
 
 struct capture_merge {

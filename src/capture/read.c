@@ -304,6 +304,7 @@ void capture_reader__rewind(struct capture_reader *reader)
 	reader->at = reader->end = NULL;
 	reader->to_block = SIZE_MAX;
 	reader->file.records.next = reader->file.caches.next = reader->file.calls.next = 0;
+	reader->file.waits.next = 0;
 	reader->file.damage = reader->surveyed; /* or a damaged block would count twice */
 }
 
@@ -414,6 +415,53 @@ bool capture_reader__has_cache(const struct capture_reader *reader, bool events)
 	return false;
 }
 
+/* Likewise, of calls that waited; a file that was cut has no count. */
+static void reader_check_waits(struct capture_reader *reader)
+{
+	uint64_t there = capture_reader__nr_waits(reader), unwritten = 0;
+	uint64_t kept = capture_about__info_number(&reader->file.about, CAPTURE_INFO_WAITS, there);
+	const struct capture_counts *lost = &reader->file.about.trailer.lost;
+
+	for (size_t i = 0; i < lost->nr; i++)
+		unwritten += lost->counts[i].value;
+	reader->file.damage.calls_missing = kept > there + unwritten ? kept - there - unwritten : 0;
+	reader->file.damage.calls_surplus = kept < there ? there - kept : 0;
+}
+
+static int reader_open_waits(struct capture_reader *reader, const struct capture_listed *block,
+			     void *to)
+{
+	int err = capture_contents__load(&reader->file, block);
+	struct byte_in in = { reader->file.source.payload,
+			      reader->file.source.payload + block->chunk.length, false };
+
+	return err ? err : capture_waits__get(to, in, block->chunk.count);
+}
+
+int capture_reader__next_waits(struct capture_reader *reader, struct capture_waits *waits)
+{
+	int more = reader_next_listed(reader, &reader->file.waits, reader_open_waits, waits);
+
+	if (!more && reader->file.waits.nr)
+		reader_check_waits(reader);
+	return more;
+}
+
+bool capture_reader__has_waits(const struct capture_reader *reader)
+{
+	return capture_about__info(&reader->file.about, CAPTURE_INFO_WAITING) ||
+	       reader->file.waits.nr;
+}
+
+uint64_t capture_reader__nr_waits(const struct capture_reader *reader)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < reader->file.waits.nr; i++)
+		nr += reader->file.waits.blocks[i].chunk.count;
+	return nr;
+}
+
 const struct capture_about *capture_reader__about(const struct capture_reader *reader)
 {
 	return &reader->file.about;
@@ -437,9 +485,14 @@ uint64_t capture_reader__bytes(const struct capture_reader *reader)
 
 uint64_t capture_reader__position(const struct capture_reader *reader)
 {
-	if (reader->file.records.next == reader->file.records.nr)
-		return reader->file.source.size;
-	return reader->file.records.blocks[reader->file.records.next].at;
+	const struct capture_list *list =
+		reader->file.records.nr ? &reader->file.records : &reader->file.waits;
+
+	if (list->next == list->nr)
+		return capture_reader__bytes(reader);
+	if (reader->file.nr_parts > 1) /* the chunks of others lie between its own */
+		return capture_reader__bytes(reader) * list->next / list->nr;
+	return list->blocks[list->next].at;
 }
 
 bool capture_reader__span(const struct capture_reader *reader, uint64_t *min_ns, uint64_t *max_ns)
@@ -469,6 +522,15 @@ static bool reader_info_ns(const struct capture_reader *reader, const char *key,
 	return !errno && !*end;
 }
 
+/* The latest end of a call that waited. */
+static uint64_t reader_waits_end(const struct capture_reader *reader, uint64_t end_ns)
+{
+	for (size_t i = 0; i < reader->file.waits.nr; i++)
+		if (reader->file.waits.blocks[i].chunk.max_ns > end_ns)
+			end_ns = reader->file.waits.blocks[i].chunk.max_ns;
+	return end_ns;
+}
+
 bool capture_reader__run(const struct capture_reader *reader, uint64_t *start_ns, uint64_t *end_ns)
 {
 	uint64_t min_ns, max_ns;
@@ -482,7 +544,7 @@ bool capture_reader__run(const struct capture_reader *reader, uint64_t *start_ns
 	if (records && (!start || *start_ns > min_ns))
 		*start_ns = min_ns;
 	if (!end || *end_ns < *start_ns)
-		*end_ns = *start_ns;
+		*end_ns = reader_waits_end(reader, *start_ns);
 	if (records && *end_ns < max_ns)
 		*end_ns = max_ns;
 	return true;

@@ -22,6 +22,7 @@
 #include "capture/cache.h"
 #include "capture/chunk.h"
 #include "capture/damage.h"
+#include "capture/waits.h"
 #include "wire/io_record.h"
 
 struct capture_reader;
@@ -84,6 +85,10 @@ int capture_reader__next_part(struct capture_reader *reader, struct capture_part
 bool capture_reader__has_calls(const struct capture_reader *reader);
 uint64_t capture_reader__nr_calls(const struct capture_reader *reader); /* records of them */
 bool capture_reader__has_cache(const struct capture_reader *reader, bool events);
+/* The next chunk of waits, in the same way. At the end, calls that are missing count as damage. */
+int capture_reader__next_waits(struct capture_reader *reader, struct capture_waits *waits);
+bool capture_reader__has_waits(const struct capture_reader *reader);
+uint64_t capture_reader__nr_waits(const struct capture_reader *reader); /* calls, by headers */
 
 const struct capture_about *capture_reader__about(const struct capture_reader *reader);
 const struct capture_damage *capture_reader__damage(const struct capture_reader *reader);

@@ -27,6 +27,7 @@ static int reader_count(struct capture_reader *reader, uint64_t *nr)
 int capture__verify_part(const char *path, size_t nr, struct capture_report *report)
 {
 	struct capture_cache cache = { 0 };
+	struct capture_waits waits = { 0 };
 	struct capture_reader *reader;
 	struct capture_part part;
 	int err = reader_open(path, (uint16_t)nr, true, &reader), more;
@@ -43,10 +44,13 @@ int capture__verify_part(const char *path, size_t nr, struct capture_report *rep
 	err = reader_count(reader, &report->records);
 	while (!err && (more = capture_reader__next_cache(reader, &cache)))
 		err = more < 0 ? more : 0;
+	while (!err && (more = capture_reader__next_waits(reader, &waits)))
+		err = more < 0 ? more : 0;
 	/* The contents of calls are unknown here: they are copied unchanged. */
 	while (!err && (more = capture_reader__next_part(reader, &part)))
 		err = more < 0 ? more : 0;
 	capture_cache__free(&cache);
+	capture_waits__free(&waits);
 	report->damage = reader->file.damage;
 	capture_reader__free(reader);
 	return err;

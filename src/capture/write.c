@@ -296,6 +296,40 @@ static void writer_count_unwritten(struct capture_writer *writer, uint64_t nr)
 	writer->unwritten += nr;
 }
 
+static void writer_span_waits(struct capture_chunk *chunk, const struct capture_wait *waits,
+			      size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t ns = capture_wait__time_ns(&waits[i]);
+
+		if (waits[i].kind != CAPTURE_WAIT_CALL)
+			continue;
+		chunk->min_ns = !chunk->count || ns < chunk->min_ns ? ns : chunk->min_ns;
+		chunk->max_ns = ns > chunk->max_ns ? ns : chunk->max_ns;
+		chunk->count++;
+	}
+}
+
+/* As with records: what cannot be written is counted. */
+int capture_writer__waits(struct capture_writer *writer, const struct capture_wait *waits,
+			  size_t nr)
+{
+	struct capture_chunk chunk = { .type = CAPTURE_WAITS, .first = writer->nr_records };
+	int err = 0;
+
+	writer_span_waits(&chunk, waits, nr);
+	if (!writer->file.full) {
+		capture_waits__put(writer_begin(writer), waits, nr);
+		err = writer_put(writer, &chunk);
+		if (!err)
+			return 0;
+	}
+	writer_count_unwritten(writer, chunk.count);
+	if (err && writer->file.full)
+		writer_trailer(writer, "disk full", NULL, 0);
+	return err;
+}
+
 void capture_writer__lost(struct capture_writer *writer, const char *reason, uint64_t nr)
 {
 	writer_count_lost(writer, reason, nr);

@@ -17,6 +17,7 @@
 #include "capture/chunk.h"
 #include "capture/maker.h"
 #include "capture/memory.h"
+#include "capture/waits.h"
 #include "decode/ledger.h"
 #include "device/device.h"
 #include "wire/io_record.h"
@@ -54,6 +55,8 @@ int recorder__cache_rows(struct recorder *recorder, uint64_t time_ns,
 			 const struct capture_cache_row *rows, size_t nr);
 int recorder__cache_events(struct recorder *recorder, const struct cache_command *events,
 			   size_t nr);
+/* Calls that waited, and what for, in the order of arrival. */
+int recorder__waits(struct recorder *recorder, const struct capture_wait *waits, size_t nr);
 /* Of calls: a chunk as its writer made it, with nr calls. */
 int recorder__part(struct recorder *recorder, const struct capture_chunk *chunk,
 		   const uint8_t *payload, size_t nr);

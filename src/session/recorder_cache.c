@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "session/recorder_inside.h"
 
-static int recorder_meet_file(struct recorder *r, uint64_t inode, uint32_t dev, uint32_t nth)
+int recorder_meet_file(struct recorder *r, uint64_t inode, uint32_t dev, uint32_t nth)
 {
 	int err = dev ? recorder_meet_id(r, GLOSSARY_DISKS, dev, 0) : 0;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * recorder_inside.h: what the files of the recorder share: recorder.c (the run and its parts),
- * recorder_file.c (one file), recorder_cache.c (page cache and calls), recorder_memory.c (--last),
- * recorder_ring.c (--ring).
+ * recorder_file.c (one file), recorder_cache.c (page cache and calls), recorder_waits.c (waits),
+ * recorder_memory.c (--last), recorder_ring.c (--ring).
  */
 #ifndef IOSONAR_SESSION_RECORDER_INSIDE_H
 #define IOSONAR_SESSION_RECORDER_INSIDE_H
@@ -46,6 +46,7 @@ struct recorder {
 	bool failed;			 /* said */
 	uint64_t nr_readings, nr_events; /* of the page cache */
 	uint64_t nr_calls;		 /* entries and returns */
+	uint64_t nr_waits;		 /* calls that waited */
 	struct recorder_ring ring;	 /* --ring */
 };
 
@@ -72,6 +73,11 @@ void recorder_close_file(struct recorder *r);
 
 /* Said once: a full disk ends the file, any other error ends the run. */
 int recorder_verdict(struct recorder *r, int err);
+
+/* ---- recorder_cache.c ---- */
+
+/* A file of the page cache, or of a call, and its disk. */
+int recorder_meet_file(struct recorder *r, uint64_t inode, uint32_t dev, uint32_t nth);
 
 /* ---- recorder_memory.c ---- */
 

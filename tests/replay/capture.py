@@ -404,9 +404,28 @@ def take_index(c, head, b):
     rule(not b.left(), "an index that is too long")
 
 
+# Section 4.3.
+def take_waits(c, head, b):
+    base, nr = b.u64(), 0
+    for e in b.entries():
+        kind = e.varint()
+        if kind != 0:
+            c.wait_causes.append(kind)
+            continue
+        nr += 1
+        call = {"call": e.varint(), "end": (base + e.zigzag()) & MASK, "whole": e.varint(), "cpu": e.varint(), "runnable": e.varint()}
+        call.update({name: e.varint() for name in ("inode", "dev", "nth", "cgroup", "pid", "tid", "bios")})
+        call["comm"] = e.text()
+        call["sleeps"] = [{name: e.varint() for name in ("ns", "stack", "nr", "io")} for _ in range(e.varint())]
+        rule(call["cpu"] + call["runnable"] + sum(s["ns"] for s in call["sleeps"]) == call["whole"], "parts that do not add up")
+        rule(head["min"] <= call["end"] <= head["max"], "a call outside its chunk's times")
+        c.waits.append(call)
+    rule(nr == head["count"], "a chunk with another number of calls")
+
+
 TAKES = {1: take_info, 2: take_devices, 3: take_names, 4: take_clock, 6: take_trailer, 7: take_reserve, 8: take_cgroups,
          9: take_stacks, 10: take_files, 11: take_disks, 12: take_cache_rows, 13: take_cache_events, 14: take_functions,
-         15: take_calls, 16: take_counts, 17: take_index}
+         15: take_calls, 16: take_counts, 17: take_index, 18: take_waits}
 
 
 # Sections 2 and 3: each chunk's header and payload.
@@ -434,6 +453,7 @@ class Capture:
         self.stacks, self.files, self.disks, self.records, self.trailer = {}, {}, {}, [], None
         self.readings, self.events, self.functions, self.calls, self.structs = [], [], [], [], []
         self.counters, self.open_objects, self.index, self.heads = {}, {}, None, []
+        self.waits, self.wait_causes = [], []
         self.surplus = self.lost = 0
         if not data:
             return  # one of a merged file, which hands it its chunks

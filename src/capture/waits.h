@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * waits.h: waits in a capture: calls in which a thread waited, and what they waited for: commands,
+ * commits of journals, the tasks behind these. A chunk keeps their order of arrival, in which a
+ * reader connects them; it can be decoded alone.
+ */
+#ifndef IOSONAR_CAPTURE_WAITS_H
+#define IOSONAR_CAPTURE_WAITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "capture/bytes.h"
+#include "wire/waits.h"
+
+enum { CAPTURE_WAITS_MOST = 65536 }; /* entries in a chunk: more is damage */
+
+/* Append, never renumber. */
+enum capture_wait_kind {
+	CAPTURE_WAIT_CALL,
+	CAPTURE_WAIT_COMMAND,
+	CAPTURE_WAIT_COMMIT,
+	CAPTURE_WAIT_TASK,
+	NR_CAPTURE_WAITS, /* of a later version */
+};
+
+struct capture_wait {
+	uint32_t kind;
+	union {
+		struct wait_record call;
+		struct wait_command command;
+		struct wait_commit commit;
+		struct wait_who task;
+	};
+};
+
+/* A decoded chunk. Its owner reuses it for the next chunk, and frees it. */
+struct capture_waits {
+	struct capture_wait *waits;
+	size_t nr, room;
+	uint64_t nr_strange; /* calls of kinds that this version does not know: skipped */
+};
+
+void capture_waits__free(struct capture_waits *waits);
+
+/* The payload. */
+void capture_waits__put(struct byte_out *out, const struct capture_wait *waits, size_t nr);
+/* nr_calls: as the chunk's header has it. 0; -EBADMSG: invalid; -ENOMEM. */
+int capture_waits__get(struct capture_waits *waits, struct byte_in in, uint32_t nr_calls);
+/* The time of an entry: when it ended, or what it belongs to began. */
+uint64_t capture_wait__time_ns(const struct capture_wait *wait);
+
+#endif
