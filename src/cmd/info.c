@@ -32,7 +32,7 @@ struct info {
 struct info_row {
 	const char *file, *host;
 	uint64_t clock_steps;
-	uint64_t bytes, records, calls, reserve_bytes;
+	uint64_t bytes, records, calls, waits, reserve_bytes;
 	double bytes_per_record;
 	const char *begin, *end; /* wall clock of the first and last record */
 	double seconds;		 /* between them */
@@ -55,6 +55,8 @@ static const struct column info_columns[] = {
 	  .at = FIELD(records) },
 	{ "calls", "calls", CELL_COUNT, 0, "number of records of calls, from class and calls",
 	  .at = FIELD(calls) },
+	{ "waits", "waits", CELL_COUNT, 0, "number of calls that waited, from waits",
+	  .at = FIELD(waits) },
 	{ "bytes_per_record", "each", CELL_RATE, 0, "bytes of the file per record",
 	  .at = FIELD(bytes_per_record) },
 	{ "begin", "begin", CELL_TEXT, 0, "wall clock time of the first record, UTC",
@@ -232,6 +234,9 @@ static int info_tell(const struct info *i, const struct capture_about *about,
 	text__bytes(size, sizeof(size), row->bytes);
 	if (row->calls)
 		snprintf(line, sizeof(line), "%" PRIu64 " of calls in %s", row->calls, size);
+	else if (row->waits)
+		snprintf(line, sizeof(line), "%" PRIu64 " of calls that waited in %s", row->waits,
+			 size);
 	else
 		snprintf(line, sizeof(line), "%" PRIu64 " in %s, %.1f bytes each", row->records,
 			 size, row->bytes_per_record);
@@ -276,6 +281,7 @@ static void info_fill(struct info_row *row, const struct capture_reader *reader)
 	row->bytes = capture_reader__bytes(reader);
 	row->records = capture_reader__nr_records(reader);
 	row->calls = capture_reader__nr_calls(reader);
+	row->waits = capture_reader__nr_waits(reader);
 	if (capture_reader__span(reader, &min_ns, &max_ns)) {
 		row->begin = capture_clock_step__wall(row->begin_text,
 						      capture_about__wall_ns(about, min_ns));

@@ -66,7 +66,7 @@ static const struct option_def waits_options[] = {
 	{ "file", 0, OPTION_STRING, VIEW(file), "PATH", "only this file or block device",
 	  .completes = "file" },
 	{ "CALL", 0, OPTION_OPERANDS, VIEW(calls), "CALL...",
-	  "only these calls (default: all but fault)", .choices = call_words },
+	  "only these calls (default: all but fault; with -r: all)", .choices = call_words },
 	{ 0 },
 };
 
@@ -79,7 +79,8 @@ const struct cmd cmd_waits = {
 	.group = "I/O",
 	.brief = "what threads wait for in read, write and fsync",
 	.synopsis = "[options] [CALL...] [-- COMMAND...]",
-	.groups = CMD_GROUPS(&run_group, OUTPUT_TIMED_IN(OUTPUT_TABLES)),
+	.groups = CMD_GROUPS(&run_group, OUTPUT_TIMED_IN(OUTPUT_TABLES), &write_group, &read_group,
+			     &alias_group),
 	.own = &waits_group,
 	.view_size = sizeof(struct waits_view),
 	.objects = CMD_OBJECTS(&waits_rows, &waits_slow, &waits_ledger),
@@ -127,6 +128,7 @@ static struct waits_wants waits_view_wants(void *state, const struct options *op
 		.filter = &v->filter,
 		.file = v->file,
 		.calls = waits_calls(&v->calls),
+		.is_asked = v->calls.nr > 0,
 		.commands = v->slow.given,
 		.buffer_bytes = v->buffer.given ? v->buffer.value : 0,
 	};
@@ -220,6 +222,8 @@ static int waits_run(void *state, const struct options *options, char **argv)
 	int err;
 
 	err = waits_check_calls(&v->calls);
+	if (!err && options->file.zstd)
+		err = log_err(-EINVAL, "waits does not support --zstd");
 	if (err)
 		return err;
 	v->by_mask = option_list__mask(&v->by, by_words);

@@ -19,6 +19,7 @@ struct waits_wants {
 	const struct filter_options *filter; /* of which pid, comm, cgroup and min count */
 	const char *file;
 	uint32_t calls;	       /* mask of enum wait_call */
+	bool is_asked;	       /* for these; else a capture shows all that it has */
 	uint64_t buffer_bytes; /* 0: the default */
 	bool commands;	       /* follow bios to their commands, and commits to their tasks */
 };

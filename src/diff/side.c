@@ -96,7 +96,12 @@ static int kind_of_capture(const char *path, const struct capture_reader *reader
 	const bool has_commands = capture_reader__nr_records(reader);
 
 	*kind = !has_commands && capture_reader__has_calls(reader) ? DIFF_CALLS : DIFF_COMMANDS;
-	if (has_commands || *kind == DIFF_CALLS || !capture_reader__has_cache(reader, false))
+	if (has_commands || *kind == DIFF_CALLS)
+		return 0;
+	if (capture_reader__has_waits(reader))
+		return log_err(-EINVAL, "%s is a capture of waits: diff compares commands or calls",
+			       path);
+	if (!capture_reader__has_cache(reader, false))
 		return 0;
 	return log_err(-EINVAL,
 		       "%s is a capture of the page cache: diff compares commands or calls", path);

@@ -252,39 +252,26 @@ static void replay_take_ledgers(struct session *s)
 	}
 }
 
-/* The ledger has the losses of the rings; only the file knows what a full disk lost. */
-static bool replay_tell_lost(const struct capture_reader *reader, const char *path)
-{
-	const struct capture_counts *lost = &capture_reader__about(reader)->trailer.lost;
-	uint64_t unexplained = capture_reader__damage(reader)->records_lost;
-	bool told = false;
-
-	for (size_t i = 0; i < lost->nr; i++) {
-		if (!lost->counts[i].value)
-			continue;
-		told = true;
-		log_warn("%s lacks %" PRIu64 " records: %s", path, lost->counts[i].value,
-			 lost->counts[i].name);
-	}
-	if (!told && unexplained)
-		log_warn("%s lacks %" PRIu64 " records: the recorder lost them", path, unexplained);
-	return told || unexplained;
-}
-
-static bool replay_tell_damage(const struct capture_reader *reader)
+static bool replay_tell_damage(const struct capture_reader *reader, bool tells_cache,
+			       bool tells_waits)
 {
 	const struct capture_damage *damage = capture_reader__damage(reader);
 	const char *path = capture_reader__label(reader);
 	bool lost;
 
 	capture_damage__tell(damage, path);
-	lost = replay_tell_lost(reader, path);
-	if (!capture_reader__nr_records(reader) && capture_reader__has_cache(reader, false))
+	lost = capture_damage__tell_lost(damage, &capture_reader__about(reader)->trailer.lost,
+					 path);
+	if (!tells_cache && !capture_reader__nr_records(reader) &&
+	    capture_reader__has_cache(reader, false))
 		log_note("%s contains page cache data, no commands; iosonar cache -r shows it",
 			 path);
 	if (!capture_reader__nr_records(reader) && capture_reader__has_calls(reader))
 		log_note("%s contains calls, no commands; iosonar calls -r or class -r shows them",
 			 path);
+	if (!tells_waits && !capture_reader__nr_records(reader) &&
+	    capture_reader__has_waits(reader))
+		log_note("%s contains waits, no commands; iosonar waits -r shows them", path);
 	return lost || !capture_damage__is_whole(damage);
 }
 
@@ -293,7 +280,8 @@ static void replay_tell(struct session *s)
 	const struct io_replay *replay = io_replay(s);
 
 	for (size_t i = 0; i < capture_merge__nr(replay->merge); i++)
-		s->inside->lost |= replay_tell_damage(capture_merge__reader(replay->merge, i));
+		s->inside->lost |= replay_tell_damage(capture_merge__reader(replay->merge, i),
+						      replay->tells_cache, replay->tells_waits);
 	if (replay->filter.nr_stageless)
 		log_warn("%" PRIu64 " commands are left out: their records do not name the cgroup",
 			 replay->filter.nr_stageless);

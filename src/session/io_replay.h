@@ -42,6 +42,8 @@ struct io_replay {
 	struct record_with_stages renamed;	   /* the current record, with --anonymous */
 	uint64_t nr_records, nr_submits;
 	uint64_t nr_other;	  /* commands without the keys of --by */
+	bool tells_cache;	  /* the view uses what captures hold of the page cache */
+	bool tells_waits;	  /* and of waits */
 	struct io_shares *shares; /* NULL: this process reads all records */
 };
 

@@ -21,6 +21,7 @@
 struct capture_reader;
 struct io_answers;
 struct cache_answers;
+struct waits_answers;
 
 /* How much of the pending data a source passes on. */
 enum session_drain {
@@ -43,6 +44,7 @@ struct session_source {
 	/* Queries of views, for sources of this kind. */
 	const struct io_answers *io;
 	const struct cache_answers *cache;
+	const struct waits_answers *waits;
 
 	/* ---- live, in the order of the calls ---- */
 	void (*describe)(struct session *s, struct recorder_run *run); /* for -w */
@@ -86,7 +88,8 @@ struct session_source {
 };
 
 extern const struct session_source session_io_live, session_io_replay, session_cache_live,
-	session_cache_replay, session_probe_live, session_calls_replay, session_waits_live;
+	session_cache_replay, session_probe_live, session_calls_replay, session_waits_live,
+	session_waits_replay, session_async_live;
 
 /* The loops. */
 int session_live(struct session *s, char **argv);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* waits_source.h: what a view of waits can query in its run (waits_live.c). */
+/*
+ * waits_source.h: what a view of waits can query in its run, on this machine (waits_live.c) or in
+ * captures (waits_replay.c).
+ */
 #ifndef IOSONAR_SESSION_WAITS_SOURCE_H
 #define IOSONAR_SESSION_WAITS_SOURCE_H
 
@@ -16,6 +19,30 @@ const struct wait_commit_story *waits_source__commit(const struct session *s,
 						     const struct wait_record *record);
 /* "write", or "op-0x93" in buf. */
 const char *waits_source__op(const struct session *s, uint8_t op, char *buf, size_t size);
-void waits_source__counts(const struct session *s, struct waits_counts *counts);
+/* False: not known, a capture is cut or damaged. */
+bool waits_source__counts(const struct session *s, struct waits_counts *counts);
+/* Calls of captures that the filters of this run leave out. */
+uint64_t waits_source__left_out(const struct session *s);
+
+/* ---- for waits_live.c and waits_replay.c ---- */
+
+/* What calls waited for, on one machine, until their records come. */
+struct waits_stories {
+	struct wait_threads threads;
+	struct wait_commits commits;
+};
+
+/* op: the word for its operation. */
+int waits_stories__command(struct waits_stories *stories, const struct wait_command *command,
+			   const char *op);
+void waits_stories__commit(struct waits_stories *stories, const struct wait_commit *commit);
+
+struct waits_answers {
+	const char *(*stack)(const struct session *s, uint32_t number);
+	const struct waits_stories *(*stories)(const struct session *s);
+	char *const *(*op_names)(const struct session *s);
+	bool (*counts)(const struct session *s, struct waits_counts *counts);
+	uint64_t (*left_out)(const struct session *s);
+};
 
 #endif

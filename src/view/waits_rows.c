@@ -182,7 +182,7 @@ void waits_rows__put(struct table *table, struct session *s, const struct wait_g
 /* ---- the ledger ---- */
 
 struct waits_account {
-	uint64_t calls, unwaited, shorter, sent, in_flight;
+	uint64_t calls, unwaited, shorter, sent, left_out, in_flight;
 	uint64_t lost_ring, lost_room, lost_ends, lost_skipped, unaccounted;
 	uint64_t no_stack, no_held, lost_commands, lost_tasks;
 };
@@ -190,13 +190,16 @@ struct waits_account {
 #define ACCOUNT(name) offsetof(struct waits_account, name)
 static const struct column waits_ledger_columns[] = {
 	{ "calls", "calls", CELL_COUNT, 7,
-	  "calls that began, = unwaited + shorter + shown + in_flight + lost_ring + lost_ends",
+	  "calls that began, = unwaited + shorter + shown + left_out + in_flight + lost_ring + "
+	  "lost_ends",
 	  .at = ACCOUNT(calls) },
 	{ "unwaited", "unwaited", CELL_COUNT, 7, "calls that never waited",
 	  .at = ACCOUNT(unwaited) },
 	{ "shorter", "shorter", CELL_COUNT, 7, "calls that waited, but shorter than --min",
 	  .at = ACCOUNT(shorter) },
 	{ "shown", "shown", CELL_COUNT, 7, "calls in the rows", .at = ACCOUNT(sent) },
+	{ "left_out", "left out", CELL_COUNT, 7, "calls of a capture that the filters leave out",
+	  .at = ACCOUNT(left_out) },
 	{ "in_flight", "in flight", CELL_COUNT, 7, "calls that had not returned at the end",
 	  .at = ACCOUNT(in_flight) },
 	{ "lost_ring", "lost", CELL_COUNT, 7, "calls dropped because the ring was full",
@@ -260,18 +263,34 @@ static uint64_t waits_difference(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
+static void waits_tell_account(const struct waits_account *a, uint64_t lost)
+{
+	char left_out[48] = "";
+
+	if (a->left_out)
+		snprintf(left_out, sizeof(left_out), " + left out %" PRIu64, a->left_out);
+	log_note("calls %" PRIu64 " = without a wait %" PRIu64 " + shorter than --min %" PRIu64
+		 " + shown %" PRIu64 "%s + in flight %" PRIu64 "%s",
+		 a->calls, a->unwaited, a->shorter, a->sent, left_out, a->in_flight,
+		 lost ? "" : "; nothing lost");
+}
+
 void waits_rows__close(struct session *s, uint64_t taken, uint64_t uneven)
 {
 	struct waits_counts c;
 	struct waits_account a;
 	uint64_t lost;
 
-	waits_source__counts(s, &c);
+	if (!waits_source__counts(s, &c)) {
+		log_note("the ledger is not known: not all of the capture was read");
+		return;
+	}
 	a = (struct waits_account){
 		.calls = c.n.begun,
 		.unwaited = c.n.ended - c.n.waited,
 		.shorter = c.n.waited - c.n.sent - c.n.lost,
 		.sent = taken,
+		.left_out = waits_source__left_out(s),
 		.in_flight = c.in_flight,
 		.lost_ring = c.n.lost,
 		.lost_room = c.n.no_room,
@@ -284,14 +303,12 @@ void waits_rows__close(struct session *s, uint64_t taken, uint64_t uneven)
 	};
 	/* Two terms that must not hide each other: calls that do not balance, parts that do not add
 	 * up. */
-	a.unaccounted = waits_difference(a.calls, a.unwaited + a.shorter + a.sent + a.in_flight +
-							  a.lost_ring + a.lost_ends) +
+	a.unaccounted = waits_difference(a.calls, a.unwaited + a.shorter + a.sent + a.left_out +
+							  a.in_flight + a.lost_ring + a.lost_ends) +
 			uneven;
 	if (s->format == TABLE_JSON)
 		object__put(&waits_ledger, s->out, s->format, &a);
 	lost = waits_tell_losses(&a);
-	log_note("calls %" PRIu64 " = without a wait %" PRIu64 " + shorter than --min %" PRIu64
-		 " + shown %" PRIu64 " + in flight %" PRIu64 "%s",
-		 a.calls, a.unwaited, a.shorter, a.sent, a.in_flight, lost ? "" : "; nothing lost");
+	waits_tell_account(&a, lost);
 	s->incomplete |= lost > 0;
 }

@@ -524,6 +524,13 @@ lent() {
 	done
 }
 
-@test "waits refuses a call that it does not know" {
+@test "waits refuses a call that it does not know, and what a capture cannot have" {
 	refused 2 "unknown call 'nonsense': expected read, write, fsync or fault" waits read nonsense
+	refused 2 "waits does not support --zstd" waits -w file --zstd
+	refused 2 "--anonymous requires -r FILE" waits --anonymous
+	refused 2 "--async follows requests, not calls: remove 'read'" waits --async read
+	refused 2 "waits --async does not support -w" waits --async -w file
+	refused 2 "waits --async does not support -r: no capture has requests of io_uring" waits --async -r "$BATS_TEST_DIRNAME/../data/waits.cap"
+	refused 2 "--file /nowhere: no call of the capture is on this file" waits -r "$BATS_TEST_DIRNAME/../data/waits.cap" --file /nowhere
+	refused 2 "--cgroup nobody: no call of the capture is from this cgroup" waits -r "$BATS_TEST_DIRNAME/../data/waits.cap" --cgroup nobody
 }

@@ -28,6 +28,7 @@ lines() {
 		0 errors -r hang.cap -o json
 		3 cache -r cache.cap --then-io -o json
 		0 calls -r calls.cap --graph -o json
+		0 waits -r waits.cap -r waits.cap --slow 5 -o json --by dev,file,comm,cgroup
 		0 calls -r calls.cap -o chrome
 		0 class -r class.cap -o html
 		0 class -r class.cap -o dot --if bi_size>0

@@ -349,6 +349,7 @@ run_once() {
 	run_whole "$iosonar" record -d "$manual_disk" -w run.cap -t 600ms
 	[ "$status" -eq 0 ] || { cat err; return 1; }
 	cp "$root/tests/data/class.cap" bio.cap
+	cp "$root/tests/data/waits.cap" .
 	cp run.cap before.cap
 	cp run.cap after.cap
 	for command in $(commands) line ''; do

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "session/cache_info.h"
+#include "session/waits_info.h"
+#include "session/waits_source.h"
 #include "calls/calls_view.h"
 #include "capture/bytes.h"
 #include "capture/chunk.h"
@@ -108,7 +110,40 @@ static void check_calls(struct capture_reader *reader)
 	call_trace__free(&c.trace);
 }
 
-static void check(struct capture_reader *reader)
+/* As waits -r does: each entry, and what is known of all. */
+static void check_waits(struct capture_reader *reader)
+{
+	struct waits_stories *stories = calloc(1, sizeof(*stories));
+	struct capture_waits waits = { 0 };
+	struct waits_counts counts = { 0 };
+
+	if (!stories)
+		abort();
+	while (capture_reader__next_waits(reader, &waits) > 0)
+		for (size_t i = 0; i < waits.nr; i++) {
+			const struct capture_wait *wait = &waits.waits[i];
+
+			if (wait->kind == CAPTURE_WAIT_COMMAND)
+				waits_stories__command(stories, &wait->command,
+						       wait->command.op == 1 ? "write" : "flush");
+			else if (wait->kind == CAPTURE_WAIT_COMMIT)
+				waits_stories__commit(stories, &wait->commit);
+			else if (wait->kind == CAPTURE_WAIT_TASK)
+				wait_commits__add_task(&stories->commits, &wait->task);
+			else if (wait->call.nr_sleeps > WAIT_SLEEPS)
+				abort();
+			else
+				wait_commits__find(&stories->commits, wait->call.dev,
+						   wait->call.start_ns, wait->call.end_ns);
+		}
+	waits_info__add(capture_reader__about(reader), &counts);
+	seen = waits_info__calls(capture_reader__about(reader)) ^ counts.n.begun;
+	capture_waits__free(&waits);
+	wait_threads__free(&stories->threads);
+	free(stories);
+}
+
+static void check(struct capture_reader *reader, size_t size)
 {
 	const struct capture_about *about = capture_reader__about(reader);
 	const struct capture_damage *damage = capture_reader__damage(reader);
@@ -132,6 +167,7 @@ static void check(struct capture_reader *reader)
 		if (cache.nr_rows > CAPTURE_CACHE_MOST || cache.nr_events > CAPTURE_CACHE_MOST)
 			abort();
 	check_calls(reader);
+	check_waits(reader);
 	cache_info__get(about, &cached, &losses);
 	capture_cache__free(&cache);
 	capture_reader__span(reader, &min_ns, &max_ns);
@@ -140,7 +176,7 @@ static void check(struct capture_reader *reader)
 	count_of(&about->trailer.ledger, "issued");
 	if (nr > capture_reader__nr_records(reader))
 		abort();
-	if (damage->truncated_at > capture_reader__bytes(reader))
+	if (damage->truncated_at > size)
 		abort();
 	if (nr < capture_reader__nr_records(reader) && capture_damage__is_whole(damage))
 		abort();
@@ -158,8 +194,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		mend(bytes, size);
 	/* Memory of exactly this size: ASan sees what reads past it. */
 	bytes = realloc(bytes, size ? size : 1);
-	if (!capture_reader__open_memory(bytes, size, &reader))
-		check(reader);
+	/* Of a merged file, any of its captures. */
+	if (!capture_reader__open_memory_part(bytes, size, size ? data[size / 2] % 4 : 0, &reader))
+		check(reader, size);
 	capture_reader__free(reader);
 	free(bytes);
 	return 0;

@@ -627,6 +627,52 @@ def _(data, golden):
     check_cache_ledger(golden, v)
 
 
+# --- waits ---
+WAIT_CALLS = ["read", "write", "fsync", "syncwrite", "fdatasync", "syncrange", "fault"]
+
+
+def wait_file(v, call):
+    return v.text(v.c.files.get((call["inode"], call["dev"] | call["nth"] << 32)))
+
+
+# The parts that need no kernel function to be told apart.
+def wait_rows(v, calls, keys=()):
+    groups = collections.defaultdict(list)
+    names = {"dev": lambda w: v.text(v.c.disks[w["dev"]]), "file": lambda w: wait_file(v, w), "comm": lambda w: v.text(w["comm"])}
+    for call in calls:
+        groups[(WAIT_CALLS[call["call"]],) + tuple(names[key](call) for key in keys)].append(call)
+    for key, of in groups.items():
+        for part, name in (("total", "whole"), ("cpu", "cpu"), ("runnable", "runnable")):
+            times = [w[name] for w in of if w[name]]
+            if times:
+                yield {**dict(zip(("call",) + tuple(keys), key)), "part": part, "count": len(times), "sum_ns": sum(times), "max_ns": max(times),
+                       "share_percent": sum(times) * 100 / sum(w["whole"] for w in of)}
+
+
+def wait_slept(v, calls):
+    return sum(s["ns"] for w in calls for s in w["sleeps"])
+
+
+@case("waits-json", "waits-csv", "waits-filters")
+def _(data, golden):
+    v = view(data, "waits.cap")
+    calls, keys = v.c.waits, ["dev", "file", "comm"] if golden.name == "waits-json" else []
+    if golden.name == "waits-filters":
+        calls = [w for w in calls if w["call"] == 2 and w["whole"] >= 2000000]
+    rows = golden.of("waits") if golden.of("waits") else golden.rows
+    rows = [row for row in rows if row["span"] == "total"]
+    known = [row for row in rows if row["part"] in ("total", "cpu", "runnable")]
+    match(known, list(wait_rows(v, calls, keys)), ["call", "part"] + keys)
+    same("time asleep", wait_slept(v, calls), sum(int(row["sum_ns"]) for row in rows if row not in known))
+    for row, mine in zip(golden.of("wait"), sorted(calls, key=lambda w: -w["whole"])):
+        for key, value in (("whole_ns", mine["whole"]), ("pid", mine["pid"]), ("tid", mine["tid"]), ("end_ns", mine["end"]), ("bios", mine["bios"])):
+            row.check(key, value)
+    for row in golden.of("ledger"):
+        row.check("calls", int(v.c.info["waits_begun"]))
+        row.check("shown", len(calls))
+        row.check("left_out", len(v.c.waits) - len(calls))
+
+
 def cache_event(v, e):
     page = int(v.c.info["cache_page_bytes"])
     row = {"time_s": v.time_s(e["start"]), "pid": e["pid"], "tid": e["tid"], "comm": v.text(e["comm"]), "op": CACHE_OPS[e["op"]],
