@@ -44,12 +44,13 @@ none_but() {
 	is "$others" "" "$1: nothing under other names"
 }
 
-# owns WITH WITHOUT CAUSE LEAST: of the time that the calls in WITH took longer than those in WITHOUT, at least LEAST ns.
+# owns WITH WITHOUT CAUSE LEAST: of the time that the calls in WITH took longer than those in WITHOUT, at least LEAST ns. It may have
+# a sixth more: while a task waits, other commands are under way (wbt on x86_64: 61 of 53 ms).
 owns() { owns_of "$@" $(($(callers "$1") - $(callers "$2"))); }
 owns_of() {
 	added=$5
 	mine=$(of "$1" "$3")
-	[ "$added" -ge "$4" ] && [ $((mine * 100)) -ge $((added * 95)) ] && [ $((mine * 10)) -le $((added * 11)) ]
+	[ "$added" -ge "$4" ] && [ $((mine * 100)) -ge $((added * 95)) ] && [ $((mine * 6)) -le $((added * 7)) ]
 	ok $? "$1: at least 95 % of the added time" || grep '"span":"total"' "/tmp/$1" | cut -c1-260 | sed 's/^/# /'
 	note "$1: $3 has $mine of $added ns; Q2G without a name $(of "$1" Q2G)"
 	none_but "$1" "$3"
