@@ -6,14 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include "base/clock.h"
 #include "base/log.h"
 #include "bpf/waits.skel.h"
+#include "collect/file_filter.h"
 #include "collect/file_names.h"
 #include "collect/io.h"
 #include "collect/kernel.h"
@@ -53,35 +52,20 @@ static struct wait_settings *waits_settings(const struct waits *w)
 	return (struct wait_settings *)&w->skel->rodata->settings;
 }
 
-static int waits_set_file(struct wait_settings *ro, const char *path)
-{
-	struct stat st;
-	dev_t dev;
-
-	if (!path)
-		return 0;
-	if (stat(path, &st))
-		return log_err(-EINVAL, "--file %s: %s", path, strerror(errno));
-	if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
-		return log_err(-EINVAL, "--file %s: expected a regular file or a block device",
-			       path);
-	dev = S_ISBLK(st.st_mode) ? st.st_rdev : st.st_dev;
-	ro->filter_file = 1;
-	ro->filter_inode = S_ISBLK(st.st_mode) ? FILE_METADATA : st.st_ino;
-	ro->filter_dev = major(dev) << 20 | minor(dev);
-	return 0;
-}
-
 static int waits_set(struct waits *w)
 {
 	const struct filter_options *f = w->wants.filter;
 	struct wait_settings *ro = waits_settings(w);
 	struct task_filter task;
+	struct file_filter file;
 	int err = task_filter__read(&task, f);
 
-	err = err ?: waits_set_file(ro, w->wants.file);
+	err = err ?: file_filter__read(&file, w->wants.file);
 	if (err)
 		return err;
+	ro->filter_file = file.is_given;
+	ro->filter_inode = file.inode;
+	ro->filter_dev = file.dev;
 	ro->filter_pid = task.pid;
 	ro->self = (uint32_t)getpid();
 	memcpy((void *)ro->filter_comm, task.comm, sizeof(task.comm));
