@@ -247,7 +247,7 @@ enum wait_part wait_part__of(const char *stack, enum wait_io io, struct wait_pla
 
 /* ---- groups ---- */
 
-static const struct wait_key wait_key_other = { .call = NR_WAIT_CALLS };
+static const struct wait_key wait_key_other = { .call = WAIT_OTHER_CALL };
 
 static struct wait_group *wait_groups_find(const struct wait_groups *g, const struct wait_key *key)
 {

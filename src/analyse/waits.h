@@ -64,7 +64,10 @@ struct wait_group {
 	uint64_t *tails[HIST_CELLS];	   /* by bucket of the total: the sum of each part */
 };
 
-enum { WAIT_GROUPS = 1024 }; /* the calls of further keys share the group of key `other` */
+enum {
+	WAIT_GROUPS = 1024,    /* the calls of further keys share the group of key `other` */
+	WAIT_OTHER_CALL = 256, /* the call of that key; beyond calls and opcodes of io_uring */
+};
 
 struct wait_groups {
 	struct wait_group **groups;

@@ -2,7 +2,8 @@
 /*
  * waits.c: what does a thread wait for in a system call? Each read, write and fsync that waited,
  * with the parts of its time: on a CPU, ready to run, asleep for I/O, the journal, a lock, ... The
- * parts add up to the duration of the call. It cannot see calls that began before it was attached.
+ * parts add up to the duration of the call; -w keeps all of it. With --async, the same of requests
+ * of io_uring and libaio. It cannot see what began before it was attached.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "cmd/cmd.h"
 #include "session/session.h"
 #include "session/table.h"
+#include "view/async_rows.h"
 #include "view/intervals.h"
 #include "view/waits_rows.h"
 #include "view/waits_slow.h"
@@ -24,10 +26,12 @@ struct waits_view {
 	struct option_list calls, by;
 	struct option_number slow, buffer;
 	struct row_conditions conditions;
+	bool async;
 	/* state */
 	uint32_t by_mask;
 	struct wait_groups interval, total;
 	struct waits_slowest slowest;
+	struct async_slowest slowest_requests;
 	struct table *table, *slow_table;
 	unsigned int intervals;
 	uint64_t nr_taken, nr_uneven;
@@ -46,6 +50,8 @@ static const char *const by_words[] = { "dev", "file", "comm", "pid", "cgroup", 
 
 #define VIEW(field) offsetof(struct waits_view, field)
 static const struct option_def waits_options[] = {
+	{ "async", 0, OPTION_FLAG, VIEW(async), NULL,
+	  "requests of io_uring and libaio instead of calls" },
 	{ "by", 0, OPTION_LIST, VIEW(by), NULL, "tell calls apart by these, too (default: by call)",
 	  .choices = by_words },
 	{ "slow", 0, OPTION_NUMBER, VIEW(slow), "N",
@@ -83,7 +89,8 @@ const struct cmd cmd_waits = {
 			     &alias_group),
 	.own = &waits_group,
 	.view_size = sizeof(struct waits_view),
-	.objects = CMD_OBJECTS(&waits_rows, &waits_slow, &waits_ledger),
+	.objects = CMD_OBJECTS(&waits_rows, &waits_slow, &waits_ledger, &async_rows, &async_slow,
+			       &async_ledger),
 	.run = waits_run,
 	.needs = NEED_PROGRAMS | NEED_FUNCTIONS | NEED_RINGS | NEED_STACKS,
 };
@@ -156,7 +163,10 @@ static void waits_show(struct waits_view *v, struct session *s, struct wait_grou
 		return;
 	wait_groups__sort(groups);
 	for (size_t i = 0; i < groups->nr; i++)
-		waits_rows__put(v->table, s, groups->groups[i], span, &v->conditions);
+		if (v->async)
+			async_rows__put(v->table, s, groups->groups[i], span, &v->conditions);
+		else
+			waits_rows__put(v->table, s, groups->groups[i], span, &v->conditions);
 }
 
 static int waits_end_interval(struct waits_view *v)
@@ -179,9 +189,9 @@ static int waits_on_tick(void *state, struct session *s)
 	return waits_end_interval(v);
 }
 
-static int waits_on_end(void *state, struct session *s)
+/* The rows of calls or requests of the whole run. */
+static int waits_show_whole(struct waits_view *v, struct session *s)
 {
-	struct waits_view *v = state;
 	int err = waits_end_interval(v);
 
 	if (v->total.nr)
@@ -189,6 +199,14 @@ static int waits_on_end(void *state, struct session *s)
 	table__heading_again(v->table);
 	if (!err)
 		waits_show(v, s, &v->total, "total");
+	return err;
+}
+
+static int waits_on_end(void *state, struct session *s)
+{
+	struct waits_view *v = state;
+	int err = waits_show_whole(v, s);
+
 	waits_slowest__put(&v->slowest, v->slow_table, s);
 	waits_rows__close(s, v->nr_taken, v->nr_uneven);
 	return err;
@@ -202,6 +220,91 @@ static const struct session_view waits_session = {
 	.on_end = waits_on_end,
 	.only_at_end = true,
 };
+
+/* ---- requests ---- */
+
+static struct async_wants async_view_wants(void *state, const struct options *options)
+{
+	struct waits_view *v = state;
+
+	(void)options;
+	return (struct async_wants){
+		.filter = &v->filter,
+		.file = v->file,
+		.buffer_bytes = v->buffer.given ? v->buffer.value : 0,
+	};
+}
+
+static int async_on_start(void *state, struct session *s)
+{
+	struct waits_view *v = state;
+
+	v->table = async_rows__table(s, &v->by_mask);
+	if (!v->table)
+		return log_no_memory();
+	if (!v->slow.given)
+		return 0;
+	v->slow_table = session__table(s, &async_slow, NULL, NULL);
+	return v->slow_table && !async_slowest__init(&v->slowest_requests, v->slow.value)
+		       ? 0
+		       : log_no_memory();
+}
+
+static int async_on_request(void *state, struct session *s, const struct async_record *record)
+{
+	struct waits_view *v = state;
+	uint64_t steps[NR_WAIT_PARTS], sum = 0;
+	struct wait_key key;
+
+	(void)s;
+	async__split(record, steps);
+	for (int i = 0; i < NR_ASYNC_STEPS; i++)
+		sum += steps[i];
+	async_rows__key(record, v->by_mask, &key);
+	if (wait_groups__add(&v->interval, &key, steps))
+		return log_no_memory();
+	if (v->slow.given)
+		async_slowest__add(&v->slowest_requests, record);
+	v->nr_taken++;
+	v->nr_uneven += sum != async__whole_ns(record);
+	return 0;
+}
+
+static int async_on_end(void *state, struct session *s)
+{
+	struct waits_view *v = state;
+	int err = waits_show_whole(v, s);
+
+	async_slowest__put(&v->slowest_requests, v->slow_table, s);
+	async_rows__close(s, v->nr_taken, v->nr_uneven);
+	return err;
+}
+
+static const struct session_view async_session = {
+	.wants_async = async_view_wants,
+	.on_async = async_on_request,
+	.on_start = async_on_start,
+	.on_tick = waits_on_tick,
+	.on_end = async_on_end,
+	.only_at_end = true,
+};
+
+/* ---- the command ---- */
+
+static int waits_check_async(const struct waits_view *v, const struct options *options)
+{
+	if (!v->async)
+		return 0;
+	if (v->calls.nr)
+		return log_err(-EINVAL, "--async follows requests, not calls: remove '%s'",
+			       v->calls.words[0]);
+	if (options->file.write)
+		return log_err(-EINVAL, "waits --async does not support -w");
+	if (options->file.read.nr)
+		return log_err(-EINVAL, "waits --async does not support -r: no capture has "
+					"requests of io_uring");
+	return 0;
+}
 
 static int waits_check_calls(const struct option_list *words)
 {
@@ -222,16 +325,19 @@ static int waits_run(void *state, const struct options *options, char **argv)
 	int err;
 
 	err = waits_check_calls(&v->calls);
+	err = err ?: waits_check_async(v, options);
 	if (!err && options->file.zstd)
 		err = log_err(-EINVAL, "waits does not support --zstd");
 	if (err)
 		return err;
 	v->by_mask = option_list__mask(&v->by, by_words);
-	err = row_conditions__parse(&v->conditions, &waits_rows, NULL, NULL);
-	err = err ?: session__run(&waits_session, v, options, argv);
+	err = row_conditions__parse(&v->conditions, v->async ? &async_rows : &waits_rows, NULL,
+				    NULL);
+	err = err ?: session__run(v->async ? &async_session : &waits_session, v, options, argv);
 	wait_groups__free(&v->interval);
 	wait_groups__free(&v->total);
 	waits_slowest__free(&v->slowest);
+	async_slowest__free(&v->slowest_requests);
 	table__free(v->table);
 	table__free(v->slow_table);
 	row_conditions__free(&v->conditions);

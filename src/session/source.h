@@ -2,8 +2,9 @@
 /*
  * source.h: where the data of a run comes from, as one table of functions. live.c runs a source
  * that reads this machine's kernel, replay.c one that reads captures; neither knows what the data
- * means: I/O (io_live, io_replay), the page cache (cache_live, cache_replay), any event
- * (probe_live) or calls (calls_replay). tick.c has what sources and the two loops share.
+ * means: I/O (io_live, io_replay), the page cache (cache_live, cache_replay), waits (waits_live,
+ * waits_replay), asynchronous requests (async_live), any event (probe_live) or calls
+ * (calls_replay). tick.c has what sources and the two loops share.
  */
 #ifndef IOSONAR_SESSION_SOURCE_H
 #define IOSONAR_SESSION_SOURCE_H

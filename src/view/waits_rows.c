@@ -110,7 +110,7 @@ void waits_rows__key(const struct wait_record *r, uint32_t by, struct wait_key *
 
 /* ---- rows of groups ---- */
 
-static bool waits_shows(const void *view, const struct column *column)
+bool waits_rows__shows(const void *view, const struct column *column)
 {
 	static const char *const keys[] = { "dev", "file", "comm", "pid", "cgroup" };
 	const uint32_t by = *(const uint32_t *)view;
@@ -123,7 +123,8 @@ static bool waits_shows(const void *view, const struct column *column)
 
 struct table *waits_rows__table(const struct session *s, uint32_t *by)
 {
-	return session__table(s, &waits_rows, s->format == TABLE_TEXT ? waits_shows : NULL, by);
+	return session__table(s, &waits_rows, s->format == TABLE_TEXT ? waits_rows__shows : NULL,
+			      by);
 }
 
 static void waits_fill_key(struct waits_row *row, const struct session *s,

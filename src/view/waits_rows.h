@@ -23,6 +23,8 @@ bool waits_rows__adds_up(const struct wait_record *record); /* the parts, to the
 /* by: a mask of enum waits_by. */
 void waits_rows__key(const struct wait_record *record, uint32_t by, struct wait_key *key);
 
+/* Does text have this column? view: a mask of enum waits_by. */
+bool waits_rows__shows(const void *view, const struct column *column);
 struct table *waits_rows__table(const struct session *session, uint32_t *by);
 /* span: "interval" or "total". */
 void waits_rows__put(struct table *table, struct session *session, const struct wait_group *group,

@@ -35,7 +35,7 @@ teardown() {
 # options that commands share.
 page() {
 	case $1 in
-	line | options) echo "$root/man/iosonar-$1.7" ;;
+	line | options | requests) echo "$root/man/iosonar-$1.7" ;;
 	*) echo "$root/man/iosonar${1:+-$1}.8" ;;
 	esac
 }
@@ -199,6 +199,12 @@ views="latency top trace layers slow stacks errors inflight pattern cache $event
 	[ -n "$(schema_keys calls call)" ]
 	[ -n "$(schema_keys calls graph)" ]
 	same calls "$(section "$(page calls)" COLUMNS | sed -n 's/^\.It Li \([^ ]*\).*/\1/p')" "$(schema_keys calls call; schema_keys calls graph)"
+}
+
+@test "columns and ledger of requests of io_uring are those of the manual" {
+	[ -n "$(schema_keys waits async)" ]
+	same requests "$(sed -n 's/^\.It Li \([^ ]*\).*/\1/p' "$(page requests)")" \
+		"$(for type in async async_request async_ledger; do schema_keys waits "$type"; done)"
 }
 
 @test "columns of diff are those of the manual" {

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "view/async_rows.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/log.h"
+#include "session/async_source.h"
+#include "session/table.h"
+#include "view/waits_rows.h"
+
+enum { ASYNC_TAIL = 9900, ASYNC_OP_LEN = 16 };
+
+/*
+ *  time op    step   what                           count    p50    p99    max share  tail
+ *   1.0 read  device its bios, queued to ended         40 1.20ms 9.11ms 9.40ms  81.0  93.2
+ */
+struct async_row {
+	const char *span;
+	double time_s;
+	const char *op, *dev, *file, *comm, *cgroup;
+	uint64_t pid;
+	const char *step, *what;
+	uint64_t count, p50_ns, p99_ns, max_ns, sum_ns;
+	double share, tail;
+	char op_text[ASYNC_OP_LEN], dev_text[64], comm_text[ASYNC_COMM_LEN + 1], cgroup_text[256];
+};
+
+#define FIELD(name) offsetof(struct async_row, name)
+static const struct column async_columns[] = {
+	{ "span", "span", CELL_TEXT, 0, "interval, or total for the whole run", .at = FIELD(span),
+	  .not_in_text = true },
+	{ "time_s", "time", CELL_SECONDS, 5, "time of the end of the span, since the start",
+	  .at = FIELD(time_s) },
+	{ "op", "op", CELL_TEXT, 10, "operation, e.g. read; other: keys beyond the first 1,024",
+	  .at = FIELD(op) },
+	{ "dev", "dev", CELL_TEXT, 7, "device of the file system; null without --by dev",
+	  .at = FIELD(dev) },
+	{ "file", "file", CELL_TEXT, 10, "path of the file; null without --by file",
+	  .at = FIELD(file) },
+	{ "comm", "comm", CELL_TEXT, 8, "name of the task; null without --by comm",
+	  .at = FIELD(comm) },
+	{ "pid", "pid", CELL_COUNT, 7, "process; null without --by pid", .at = FIELD(pid) },
+	{ "cgroup", "cgroup", CELL_TEXT, 10, "cgroup of the task; null without --by cgroup",
+	  .at = FIELD(cgroup) },
+	{ "step", "step", CELL_TEXT, 6, "step, e.g. device; total: all steps", .at = FIELD(step) },
+	{ "what", "what", CELL_TEXT, 31, "description of the step", .at = FIELD(what), .drop = 1 },
+	{ "count", "count", CELL_COUNT, 7, "number of requests that have this step",
+	  .at = FIELD(count) },
+	{ "p50_ns", "p50", CELL_DURATION, 6, "median of the step", .at = FIELD(p50_ns), .drop = 4 },
+	{ "p99_ns", "p99", CELL_DURATION, 6, "99th percentile of the step", .at = FIELD(p99_ns) },
+	{ "max_ns", "max", CELL_DURATION, 6, "maximum of the step, exact", .at = FIELD(max_ns),
+	  .drop = 3 },
+	{ "sum_ns", "sum", CELL_DURATION, 6, "sum of the step over all requests, exact",
+	  .at = FIELD(sum_ns), .not_in_text = true },
+	{ "share_percent", "share", CELL_PERCENT, 6, "share of the time of all requests",
+	  .at = FIELD(share) },
+	{ "tail_percent", "tail", CELL_PERCENT, 6, "share of the time of the slowest 1 %",
+	  .at = FIELD(tail), .drop = 2 },
+	{ 0 },
+};
+
+const struct object async_rows = { "async", { async_columns } };
+
+void async_rows__key(const struct async_record *r, uint32_t by, struct wait_key *key)
+{
+	memset(key, 0, sizeof(*key));
+	key->call = r->opcode;
+	if (by >> WAITS_BY_DEV & 1 || by >> WAITS_BY_FILE & 1)
+		key->dev = r->dev;
+	if (by >> WAITS_BY_FILE & 1) {
+		key->inode = r->inode;
+		key->nth = r->nth;
+	}
+	if (by >> WAITS_BY_COMM & 1)
+		memcpy(key->comm, r->comm, sizeof(key->comm));
+	if (by >> WAITS_BY_PID & 1)
+		key->pid = r->pid;
+	if (by >> WAITS_BY_CGROUP & 1)
+		key->cgroup = r->cgroup;
+}
+
+/* ---- rows of groups ---- */
+
+struct table *async_rows__table(const struct session *s, uint32_t *by)
+{
+	return session__table(s, &async_rows, s->format == TABLE_TEXT ? waits_rows__shows : NULL,
+			      by);
+}
+
+static void async_fill_key(struct async_row *row, const struct session *s,
+			   const struct wait_key *key)
+{
+	row->op = async_op__name(key->call, row->op_text, sizeof(row->op_text));
+	row->pid = key->pid ? key->pid : CELL_NO_NUMBER;
+	if (key->dev)
+		row->dev = session__disk(s, key->dev, row->dev_text, sizeof(row->dev_text));
+	if (key->inode)
+		row->file = session__file(s, key->inode, io_file_place(key->dev, key->nth));
+	memcpy(row->comm_text, key->comm, sizeof(key->comm));
+	if (key->comm[0])
+		row->comm = row->comm_text;
+	if (key->cgroup)
+		row->cgroup = session__cgroup_path(s, key->cgroup, row->cgroup_text,
+						   sizeof(row->cgroup_text));
+}
+
+static void async_measure(const struct hist *h, struct async_row *row)
+{
+	row->count = h->count;
+	row->p50_ns = hist__percentile(h, 5000);
+	row->p99_ns = hist__percentile(h, 9900);
+	row->max_ns = h->max_ns;
+	row->sum_ns = h->sum_ns;
+}
+
+void async_rows__put(struct table *table, struct session *s, const struct wait_group *group,
+		     const char *span, const struct row_conditions *conditions)
+{
+	struct async_row row = { .span = span, .time_s = s->elapsed_s };
+
+	async_fill_key(&row, s, &group->key);
+	for (int i = 0; i < NR_ASYNC_STEPS; i++) {
+		if (!group->parts[i])
+			continue;
+		row.step = async_step__name((enum async_step)i);
+		row.what = async_step__words((enum async_step)i);
+		row.share = wait_group__share(group, (enum wait_part)i);
+		row.tail = wait_group__tail_share(group, (enum wait_part)i, ASYNC_TAIL);
+		async_measure(group->parts[i], &row);
+		if (row_conditions__admit(conditions, s, &row))
+			table__row(table, &row);
+	}
+	row.step = "total";
+	row.what = "from submission to completion";
+	row.share = row.tail = 100;
+	async_measure(&group->total, &row);
+	if (row_conditions__admit(conditions, s, &row))
+		table__row(table, &row);
+}
+
+/* ---- the slowest ---- */
+
+/*
+ *  # op   dev     pid comm punted  whole link submit punt worker device post rest file
+ *  1 read nvme0n1 812 fio       1 1.20ms    -   12us 40us   10us  1.1ms  5us    - /data/a
+ */
+struct async_request {
+	uint64_t rank, time_ns, whole_ns, submit_ns, post_ns, user_data, pid, tid, bios;
+	uint64_t punted, polled, sqpoll;
+	uint64_t steps[NR_WAIT_PARTS];
+	const char *op, *dev, *comm, *cgroup, *file;
+	char op_text[ASYNC_OP_LEN], dev_text[64], comm_text[ASYNC_COMM_LEN + 1], cgroup_text[256];
+};
+
+#define OF(name)   offsetof(struct async_request, name)
+#define STEP(step) (OF(steps) + (step) * sizeof(uint64_t))
+static const struct column async_slow_columns[] = {
+	{ "rank", "#", CELL_COUNT, 3, "rank, 1 is the slowest", .at = OF(rank) },
+	{ "time_s", "time", CELL_TIME, 11, "when its completion was posted, since the start",
+	  .at = OF(time_ns), .drop = 1 },
+	{ "op", "op", CELL_TEXT, 6, "operation, e.g. read", .at = OF(op) },
+	{ "dev", "dev", CELL_TEXT, 7, "device of the file system", .at = OF(dev), .drop = 3 },
+	{ "pid", "pid", CELL_COUNT, 7, "process", .at = OF(pid) },
+	{ "tid", "tid", CELL_COUNT, 7, "thread that submitted it", .at = OF(tid),
+	  .not_in_text = true },
+	{ "comm", "comm", CELL_TEXT, 8, "name of the task", .at = OF(comm), .drop = 2 },
+	{ "cgroup", "cgroup", CELL_TEXT, 10, "cgroup of the task", .at = OF(cgroup),
+	  .not_in_text = true },
+	{ "user_data", "user_data", CELL_COUNT, 15, "the number that the program gave it",
+	  .at = OF(user_data), .not_in_text = true },
+	{ "whole_ns", "whole", CELL_DURATION, 6, "time from submission to completion; all steps",
+	  .at = OF(whole_ns) },
+	{ "link_ns", "link", CELL_DURATION, 6, "step link", .at = STEP(STEP_LINK), .drop = 4 },
+	{ "submit_ns", "submit", CELL_DURATION, 6, "step submit", .at = STEP(STEP_SUBMIT) },
+	{ "punt_ns", "punt", CELL_DURATION, 6, "step punt", .at = STEP(STEP_PUNT) },
+	{ "worker_ns", "worker", CELL_DURATION, 6, "step worker", .at = STEP(STEP_WORKER) },
+	{ "device_ns", "device", CELL_DURATION, 6, "step device", .at = STEP(STEP_DEVICE) },
+	{ "post_ns", "post", CELL_DURATION, 6, "step post", .at = STEP(STEP_POST) },
+	{ "rest_ns", "rest", CELL_DURATION, 6, "step rest", .at = STEP(STEP_REST) },
+	{ "bios", "bios", CELL_COUNT, 5, "bios that were queued for it", .at = OF(bios),
+	  .not_in_text = true },
+	{ "punted", "punted", CELL_COUNT, 6, "1: it was given to a worker (io-wq); else 0",
+	  .at = OF(punted), .not_in_text = true },
+	{ "polled", "polled", CELL_COUNT, 6, "1: the ring polls for completions; else 0",
+	  .at = OF(polled), .not_in_text = true },
+	{ "sqpoll", "sqpoll", CELL_COUNT, 6, "1: a thread of the kernel submitted it; else 0",
+	  .at = OF(sqpoll), .not_in_text = true },
+	{ "start_ns", "start", CELL_COUNT, 15, "submission, CLOCK_MONOTONIC", .at = OF(submit_ns),
+	  .not_in_text = true },
+	{ "end_ns", "end", CELL_COUNT, 15, "completion, CLOCK_MONOTONIC", .at = OF(post_ns),
+	  .not_in_text = true },
+	{ "file", "file", CELL_TEXT, 10, "path of the file", .at = OF(file) },
+	{ 0 },
+};
+
+const struct object async_slow = { "async_request", { async_slow_columns } };
+
+static void async_fill_request(struct async_request *row, const struct session *s,
+			       const struct async_record *r)
+{
+	async__split(r, row->steps);
+	row->time_ns = r->post_ns - s->start_ns;
+	row->whole_ns = async__whole_ns(r);
+	row->submit_ns = r->submit_ns;
+	row->post_ns = r->post_ns;
+	row->user_data = r->user_data;
+	row->pid = r->pid;
+	row->tid = r->tid;
+	row->bios = r->bios;
+	row->punted = !!(r->flags & ASYNC_PUNTED);
+	row->polled = !!(r->flags & ASYNC_POLLED);
+	row->sqpoll = !!(r->flags & ASYNC_SQPOLL);
+	row->op = async_op__name(r->opcode, row->op_text, sizeof(row->op_text));
+	if (r->dev)
+		row->dev = session__disk(s, r->dev, row->dev_text, sizeof(row->dev_text));
+	if (r->inode)
+		row->file = session__file(s, r->inode, io_file_place(r->dev, r->nth));
+	memcpy(row->comm_text, r->comm, sizeof(r->comm));
+	row->comm = row->comm_text;
+	row->cgroup =
+		session__cgroup_path(s, r->cgroup, row->cgroup_text, sizeof(row->cgroup_text));
+}
+
+int async_slowest__init(struct async_slowest *l, size_t most)
+{
+	l->records = calloc(most, sizeof(l->records[0]));
+	l->most = most;
+	return l->records ? 0 : -ENOMEM;
+}
+
+void async_slowest__add(struct async_slowest *l, const struct async_record *record)
+{
+	size_t at = l->nr;
+
+	while (at && async__whole_ns(&l->records[at - 1]) < async__whole_ns(record))
+		at--;
+	if (at == l->most)
+		return;
+	if (l->nr < l->most)
+		l->nr++;
+	memmove(&l->records[at + 1], &l->records[at], (l->nr - at - 1) * sizeof(l->records[0]));
+	l->records[at] = *record;
+}
+
+void async_slowest__put(const struct async_slowest *l, struct table *table, struct session *s)
+{
+	if (l->nr && s->format == TABLE_TEXT)
+		fprintf(s->out, "\nthe slowest requests:\n");
+	for (size_t i = 0; i < l->nr; i++) {
+		struct async_request row = { .rank = i + 1 };
+
+		async_fill_request(&row, s, &l->records[i]);
+		table__row(table, &row);
+	}
+}
+
+void async_slowest__free(struct async_slowest *l)
+{
+	free(l->records);
+}
+
+/* ---- the ledger ---- */
+
+struct async_account {
+	uint64_t requests, silent, refused, elsewhere, shorter, shown, in_flight;
+	uint64_t lost_ring, lost_room, lost_twins, lost_ends, lost_skipped, unaccounted;
+	uint64_t no_issue, no_bio;
+};
+
+#define ACCOUNT(name) offsetof(struct async_account, name)
+static const struct column async_ledger_columns[] = {
+	{ "requests", "requests", CELL_COUNT, 7,
+	  "requests that were submitted, = silent + refused + elsewhere + shorter + shown + "
+	  "in_flight + "
+	  "lost_ring + lost_room + lost_twins + lost_ends",
+	  .at = ACCOUNT(requests) },
+	{ "silent", "silent", CELL_COUNT, 7,
+	  "requests that are to have no completion (IOSQE_CQE_SKIP_SUCCESS): not followed",
+	  .at = ACCOUNT(silent) },
+	{ "refused", "refused", CELL_COUNT, 7, "requests with which io_submit failed",
+	  .at = ACCOUNT(refused) },
+	{ "elsewhere", "elsewhere", CELL_COUNT, 7, "requests on other files than --file",
+	  .at = ACCOUNT(elsewhere) },
+	{ "shorter", "shorter", CELL_COUNT, 7, "requests shorter than --min",
+	  .at = ACCOUNT(shorter) },
+	{ "shown", "shown", CELL_COUNT, 7, "requests in the rows", .at = ACCOUNT(shown) },
+	{ "in_flight", "in flight", CELL_COUNT, 7, "requests that had not completed at the end",
+	  .at = ACCOUNT(in_flight) },
+	{ "lost_ring", "lost", CELL_COUNT, 7, "requests dropped because the ring was full",
+	  .at = ACCOUNT(lost_ring) },
+	{ "lost_room", "lost", CELL_COUNT, 7,
+	  "requests not followed because too many were in flight", .at = ACCOUNT(lost_room) },
+	{ "lost_twins", "lost", CELL_COUNT, 7,
+	  "requests with the user_data of another one in flight, which this kernel cannot tell "
+	  "apart",
+	  .at = ACCOUNT(lost_twins) },
+	{ "lost_ends", "lost", CELL_COUNT, 7, "requests with no completion seen",
+	  .at = ACCOUNT(lost_ends) },
+	{ "lost_skipped", "lost", CELL_COUNT, 7, "program runs skipped by the kernel",
+	  .at = ACCOUNT(lost_skipped) },
+	{ "no_issue", "no issue", CELL_COUNT, 7,
+	  "issues not followed: time in rest instead of a step", .at = ACCOUNT(no_issue) },
+	{ "no_bio", "no bio", CELL_COUNT, 7,
+	  "bios not followed: time in rest or post instead of device", .at = ACCOUNT(no_bio) },
+	{ "unaccounted", "unaccounted", CELL_COUNT, 7,
+	  "requests that do not balance; not 0: a defect of iosonar", .at = ACCOUNT(unaccounted) },
+	{ 0 },
+};
+
+const struct object async_ledger = { "async_ledger", { async_ledger_columns } };
+
+static uint64_t async_tell_loss(uint64_t nr, const char *words)
+{
+	if (nr)
+		log_warn("lost %" PRIu64 ": %s", nr, words);
+	return nr;
+}
+
+static uint64_t async_tell_losses(const struct async_account *a)
+{
+	uint64_t lost = async_tell_loss(a->lost_ring,
+					"requests dropped: the ring was full; try --buffer 16M");
+
+	lost += async_tell_loss(a->lost_room, "requests not followed: too many in flight");
+	lost += async_tell_loss(a->lost_twins,
+				"requests not followed: this kernel cannot tell requests with "
+				"the same user_data apart");
+	lost += async_tell_loss(a->lost_ends, "requests with no completion seen");
+	lost += async_tell_loss(a->lost_skipped,
+				"program skipped by the kernel (recursion_misses)");
+	lost += async_tell_loss(a->unaccounted, "requests unaccounted for");
+	if (a->no_issue || a->no_bio)
+		log_note("not followed: %" PRIu64 " issues and %" PRIu64
+			 " bios; their time is in rest or post",
+			 a->no_issue, a->no_bio);
+	return lost;
+}
+
+static void async_tell_account(const struct async_account *a, uint64_t lost)
+{
+	char silent[64] = "", refused[64] = "", elsewhere[64] = "";
+
+	if (a->silent)
+		snprintf(silent, sizeof(silent), " + without completion %" PRIu64, a->silent);
+	if (a->refused)
+		snprintf(refused, sizeof(refused), " + refused %" PRIu64, a->refused);
+	if (a->elsewhere)
+		snprintf(elsewhere, sizeof(elsewhere), " + other files %" PRIu64, a->elsewhere);
+	log_note("requests %" PRIu64 " = shorter than --min %" PRIu64 " + shown %" PRIu64
+		 "%s%s%s + in flight %" PRIu64 "%s",
+		 a->requests, a->shorter, a->shown, silent, refused, elsewhere, a->in_flight,
+		 lost ? "" : "; nothing lost");
+}
+
+static uint64_t async_difference(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+void async_rows__close(struct session *s, uint64_t taken, uint64_t uneven)
+{
+	struct async_counts c;
+	struct async_account a;
+	uint64_t lost;
+
+	async_source__counts(s, &c);
+	a = (struct async_account){
+		.requests = c.n.submitted,
+		.silent = c.n.silent,
+		.refused = c.n.refused,
+		.elsewhere = c.n.elsewhere,
+		.shorter = c.n.shorter,
+		.shown = taken,
+		.in_flight = c.in_flight,
+		.lost_ring = c.n.lost,
+		.lost_room = c.n.no_room,
+		.lost_twins = c.n.twins,
+		.lost_ends = c.n.unclosed,
+		.lost_skipped = c.skipped,
+		.no_issue = c.n.no_issue,
+		.no_bio = c.n.no_bio,
+	};
+	/* Two terms that must not hide each other: requests that do not balance, steps that do not
+	 * add up. */
+	a.unaccounted =
+		async_difference(a.requests, a.silent + a.refused + a.elsewhere + a.shorter +
+						     a.shown + a.in_flight + a.lost_ring +
+						     a.lost_room + a.lost_twins + a.lost_ends) +
+		uneven;
+	if (s->format == TABLE_JSON)
+		object__put(&async_ledger, s->out, s->format, &a);
+	lost = async_tell_losses(&a);
+	async_tell_account(&a, lost);
+	s->incomplete |= lost > 0;
+}

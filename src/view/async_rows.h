@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * async_rows.h: the rows of `waits --async`: of requests with the same key one row per step of
+ * their time, and the total; the slowest requests; and the ledger.
+ */
+#ifndef IOSONAR_VIEW_ASYNC_ROWS_H
+#define IOSONAR_VIEW_ASYNC_ROWS_H
+
+#include "analyse/async.h"
+#include "session/session.h"
+#include "view/row_conditions.h"
+
+extern const struct object async_rows, async_slow, async_ledger;
+
+/* by: a mask of enum waits_by. */
+void async_rows__key(const struct async_record *record, uint32_t by, struct wait_key *key);
+struct table *async_rows__table(const struct session *session, uint32_t *by);
+/* span: "interval" or "total". */
+void async_rows__put(struct table *table, struct session *session, const struct wait_group *group,
+		     const char *span, const struct row_conditions *conditions);
+
+/* Slowest first, at most `most`. */
+struct async_slowest {
+	struct async_record *records;
+	size_t nr, most;
+};
+
+int async_slowest__init(struct async_slowest *slowest, size_t most); /* -ENOMEM */
+void async_slowest__add(struct async_slowest *slowest, const struct async_record *record);
+void async_slowest__put(const struct async_slowest *slowest, struct table *table,
+			struct session *session);
+void async_slowest__free(struct async_slowest *slowest);
+
+/*
+ * The ledger: says where all requests went, and whether something was lost. taken: records that the
+ * view got; uneven: those whose steps do not add up.
+ */
+void async_rows__close(struct session *session, uint64_t taken, uint64_t uneven);
+
+#endif
