@@ -13,7 +13,6 @@
 #include "capture/read.h"
 #include "cmd/cmd.h"
 #include "decode/column.h"
-#include "render/chart.h"
 #include "render/flame.h"
 #include "session/io_source.h"
 #include "session/probe_source.h"
@@ -22,27 +21,13 @@
 #include "view/intervals.h"
 #include "view/records.h"
 #include "view/row_conditions.h"
-#include "symbol/frames.h"
 #include "view/stacks.h"
+#include "view/stacks_rows.h"
 #include "view/tally.h"
 #include "view/unwind_option.h"
 
-enum { STACKS_TOP = 10, STACKS_MOST = 65536, STACKS_SHARED = 4096, STACKS_RANGES = 24 };
+enum { STACKS_TOP = 10, STACKS_MOST = 65536, STACKS_SHARED = 4096 };
 enum stacks_which { STACKS_KERNEL, STACKS_USER, STACKS_BOTH };
-
-/*
- *   #   count  bytes   total    mean     max comm
- *   1    5312 20.8Mi  1.21s   227us  4.10ms fio
- *       submit_bio_noacct_nocheck
- *       ...
- */
-struct stacks_row {
-	uint64_t rank, count, bytes, total_ns, mean_ns, max_ns;
-	double share;
-	uint64_t pid;
-	const char *comm, *kernel_stack, *user_stack;
-	const char *user_truncated; /* "yes", "no"; NULL: no user stack */
-};
 
 struct stacks_view {
 	struct tally_view tally; /* for an EVENT; first: its options are at its start */
@@ -55,7 +40,6 @@ struct stacks_view {
 	/* state */
 	struct stacks stacks;
 	struct table *table;
-	struct hist_range ranges[HIST_CELLS];
 };
 
 static const char *const which_choices[] = { "kernel", "user", "both", NULL };
@@ -85,36 +69,6 @@ static const struct option_def stacks_options[] = {
 };
 
 static const struct option_group stacks_group = { "What is shown", stacks_options };
-
-#define FIELD(name) offsetof(struct stacks_row, name)
-static const struct column stacks_columns[] = {
-	{ "rank", "#", CELL_COUNT, 3, "rank of the stack; 1 is the largest", .at = FIELD(rank),
-	  .drop = 4 },
-	{ "count", "count", CELL_COUNT, 7, "number of I/Os with this stack", .at = FIELD(count) },
-	{ "bytes", "bytes", CELL_BYTES, 7, "bytes that these I/Os moved", .at = FIELD(bytes),
-	  .drop = 3 },
-	{ "total_ns", "total", CELL_DURATION, 7, "sum of the times of these I/Os",
-	  .at = FIELD(total_ns) },
-	{ "mean_ns", "mean", CELL_DURATION, 7, "mean time of these I/Os", .at = FIELD(mean_ns),
-	  .drop = 1 },
-	{ "max_ns", "max", CELL_DURATION, 7, "maximum time of these I/Os", .at = FIELD(max_ns),
-	  .drop = 2 },
-	{ "share_percent", "share", CELL_PERCENT, 6, "share of the quantity that --sort names",
-	  .at = FIELD(share) },
-	{ "pid", "pid", CELL_COUNT, 7, "process that submitted, with --stack user or both",
-	  .at = FIELD(pid) },
-	{ "comm", "comm", CELL_TEXT, 15, "name of the task", .at = FIELD(comm) },
-	{ "kernel_stack", "kernel", CELL_TEXT, 20, "functions of the kernel, innermost first",
-	  .at = FIELD(kernel_stack), .not_in_text = true, .form = &form_list },
-	{ "user_stack", "user", CELL_TEXT, 20, "functions of the process, innermost first",
-	  .at = FIELD(user_stack), .not_in_text = true, .form = &form_list },
-	{ "user_truncated", "truncated", CELL_TEXT, 9,
-	  "true: frames of user_stack are missing, or may be", .at = FIELD(user_truncated),
-	  .not_in_text = true, .form = &form_truth },
-	{ 0 },
-};
-
-static const struct object stacks_rows = { "stacks", { stacks_columns } };
 
 /* With an EVENT: its rows are keyed by the stacks and the keys of `by`. */
 static const struct column event_columns[] = {
@@ -174,65 +128,6 @@ static int stacks_on_record(void *state, struct session *s, const struct io_reco
 					(stacks_wants_user(v) ? STACK_USER : 0));
 }
 
-/* ---- text, JSON, CSV ---- */
-
-static size_t stacks_top(const struct stacks_view *v)
-{
-	return v->tally.options.top.given ? v->tally.options.top.value : STACKS_TOP;
-}
-
-/* --fail-if judges every row, also one that --top hides. */
-static void stacks_show_row(struct stacks_view *v, struct session *s, const struct stack_row *from,
-			    uint64_t rank)
-{
-	uint64_t all = stack_sum__value(&v->stacks.total, (enum stack_measure)v->sort);
-	struct stacks_row row = {
-		.rank = rank,
-		.count = from->sum.count,
-		.bytes = from->sum.bytes,
-		.total_ns = from->sum.total_ns,
-		.mean_ns = from->sum.count ? from->sum.total_ns / from->sum.count : 0,
-		.max_ns = from->sum.max_ns,
-		.pid = from->stack.pid ? from->stack.pid : CELL_NO_NUMBER,
-		.comm = from->stack.comm,
-		.kernel_stack = from->stack.kernel,
-		.user_stack = from->stack.user,
-		.user_truncated = !from->stack.user			     ? NULL
-				  : from->stack.user_half == STACK_TRUNCATED ? "yes"
-									     : "no",
-	};
-
-	if (all)
-		row.share = 100.0 *
-			    (double)stack_sum__value(&from->sum, (enum stack_measure)v->sort) /
-			    (double)all;
-	row_conditions__admit(&v->rows, s, &row); /* only --fail-if reads it */
-	if (rank > stacks_top(v) && from != &v->stacks.other)
-		return;
-	table__row(v->table, &row);
-	if (s->format != TABLE_TEXT)
-		return;
-	frames__put(s->out, from->stack.kernel);
-	frames__put(s->out, from->stack.user);
-	if (v->hist && from->hist)
-		chart__histogram(s->out, chart__style_of(s->out, s->options->output.color),
-				 v->ranges, hist__ranges(from->hist, v->ranges, STACKS_RANGES));
-	fputc('\n', s->out);
-}
-
-static void stacks_show(struct stacks_view *v, struct session *s)
-{
-	size_t top = stacks_top(v);
-
-	for (size_t i = 0; i < v->stacks.nr; i++)
-		stacks_show_row(v, s, v->stacks.sorted[i], i + 1);
-	if (v->stacks.other.sum.count)
-		stacks_show_row(v, s, &v->stacks.other, v->stacks.nr + 1);
-	if (s->format == TABLE_TEXT && v->stacks.nr > top)
-		fprintf(s->out, "%zu more stacks: --top %zu shows them\n", v->stacks.nr - top,
-			v->stacks.nr);
-}
-
 /* ---- folded lines and the flame graph ---- */
 
 static int stacks_write_svg(struct stacks_view *v, struct session *s, struct flame *flame)
@@ -270,34 +165,6 @@ static int stacks_write_flame(struct stacks_view *v, struct session *s)
 
 /* ---- the run ---- */
 
-/* Stacks that could not be taken, by reason: their I/Os are counted, without frames. */
-static void stacks_tell_missing(const struct stacks_view *v, const struct session *s)
-{
-	static const char *const half_words[] = { "kernel", "user" };
-	uint64_t taken, failed;
-
-	io_source__stack_losses(s, &taken, &failed);
-	if (taken)
-		log_note("%" PRIu64 " stacks are missing: %s", taken,
-			 stack_half__words(STACK_COLLIDED));
-	if (failed)
-		log_note("%" PRIu64 " stacks are missing: %s", failed,
-			 stack_half__words(STACK_FAILED));
-
-	for (int user = 0; user < 2; user++) {
-		const uint64_t *halves = user ? v->stacks.user_halves : v->stacks.kernel_halves;
-
-		for (int half = STACK_NONE; half < NR_STACK_HALF; half++)
-			if (half == STACK_TRUNCATED && halves[half])
-				log_note("%" PRIu64 " I/Os with a truncated %s stack", halves[half],
-					 half_words[user]);
-			else if (halves[half])
-				log_note("%" PRIu64 " I/Os without a %s stack: %s", halves[half],
-					 half_words[user],
-					 stack_half__words((enum stack_half)half));
-	}
-}
-
 static int stacks_on_end(void *state, struct session *s)
 {
 	struct stacks_view *v = state;
@@ -305,10 +172,17 @@ static int stacks_on_end(void *state, struct session *s)
 
 	if (err)
 		return log_err(err, "out of memory");
-	stacks_tell_missing(v, s);
+	stacks_rows__tell_missing(s, &v->stacks);
 	if (s->options->output.format > OUTPUT_CSV)
 		return stacks_write_flame(v, s);
-	stacks_show(v, s);
+	stacks_rows__put(s, &(struct stacks_list){
+				    .stacks = &v->stacks,
+				    .table = v->table,
+				    .by = (enum stack_measure)v->sort,
+				    .top = v->tally.options.top.given ? v->tally.options.top.value
+								      : STACKS_TOP,
+				    .conditions = &v->rows,
+			    });
 	return 0;
 }
 
@@ -332,7 +206,7 @@ static struct io_wants stacks_wants(void *state, const struct options *options)
 
 static bool stacks_shows(const void *view, const struct column *column)
 {
-	return column->at != FIELD(pid) || stacks_wants_user(view);
+	return !stacks_rows__is_of_process(column) || stacks_wants_user(view);
 }
 
 static int stacks_on_start(void *state, struct session *s)
