@@ -45,7 +45,8 @@ const struct cmd cmd_blame = {
 	.group = "I/O",
 	.brief = "who made whom wait; what would be without a culprit",
 	.synopsis = "[options] [-- COMMAND...]",
-	.groups = CMD_GROUPS(&device_group, &lasting_group, OUTPUT_IN(OUTPUT_TABLES), &write_group,
+	.groups = CMD_GROUPS(&device_group, &lasting_group,
+			     OUTPUT_IN(OUTPUT_TABLES | OUTPUT_BIT(OUTPUT_HTML)), &write_group,
 			     &read_group, &alias_group),
 	.own = &blame_group,
 	.view_size = sizeof(struct blame_view),
@@ -97,6 +98,8 @@ static int blame_on_record(void *state, struct session *s, const struct io_recor
 	v->stageless += !stages && !(r->flags & RECORD_PASSTHROUGH);
 	station = tags.device < 0 ? tags.device
 				  : device_list__station(io_source__devices(s), tags.device);
+	if (v->is_page && blame_page__note(&v->page, s, &tags, &times, r))
+		return log_no_memory();
 	return blame__add(&v->blame, station, &tags, &times) ? log_no_memory() : 0;
 }
 
@@ -150,7 +153,7 @@ static int blame_on_end(void *state, struct session *s)
 			 v->stageless);
 	if (v->without && !blame_leaves_out_any(&v->blame))
 		return log_err(-ENOENT, "--without: no command of '%s' was seen", v->without);
-	return blame_rows__show(v, s);
+	return v->is_page ? blame_page__put(v, s) : blame_rows__show(v, s);
 }
 
 static const struct session_view blame_session = {
@@ -166,11 +169,15 @@ static int blame_run(void *state, const struct options *options, char **argv)
 	struct blame_view *v = state;
 	int err;
 
+	v->is_page = options->output.format == OUTPUT_HTML;
+	if (v->is_page && v->without)
+		return log_err(-EINVAL, "--without has no page; use another format than html");
 	v->by_mask = v->by.nr ? option_list__mask(&v->by, blame_by_words) : 1u << BLAME_BY_COMM;
 	err = row_conditions__parse(&v->conditions, v->without ? &blame_without : &blame_rows, NULL,
 				    NULL);
 	err = err ?: session__run(&blame_session, v, options, argv);
 	blame__free(&v->blame);
+	blame_page__free(&v->page);
 	cgroup_groups__free(&v->groups);
 	table__free(v->table);
 	row_conditions__free(&v->conditions);

@@ -26,6 +26,7 @@ struct page_source {
 
 /* src/pages/report.js is page_source_report_js; the Makefile makes them. */
 extern const struct page_source page_source_page_css, page_source_page_js;
+extern const struct page_source page_source_blame_css, page_source_blame_js;
 extern const struct page_source page_source_diff_css, page_source_diff_js;
 extern const struct page_source page_source_chart_js; /* for who draws */
 extern const struct page_source page_source_report_css, page_source_report_js;

@@ -539,6 +539,40 @@ static bool blame_put_all(struct blame_view *v, struct session *s, struct blame_
 	return found;
 }
 
+char *blame_rows__label(const struct blame_view *v, const struct blame_tags *tags, char *buf,
+			size_t size)
+{
+	struct blame_name name;
+
+	blame_name_of(v, tags, &name);
+	snprintf(buf, size, "%s", name.label);
+	return buf;
+}
+
+int blame_rows__put(struct blame_view *v, struct session *s, FILE *out, uint32_t by_mask)
+{
+	struct table *const table = v->table;
+	const uint32_t mask = v->by_mask;
+	struct blame_place places[BLAME_PARTIES] = { { 0 } };
+	const enum table_format format = s->format;
+	struct blame_groups *g;
+
+	v->by_mask = by_mask;
+	v->table = table__of(out, TABLE_JSON, &blame_rows, NULL, NULL);
+	g = v->table ? blame_group(v) : NULL;
+	if (g) {
+		s->format = TABLE_JSON; /* all culprits */
+		blame_place_victims(g, places);
+		blame_put_all(v, s, g, places, table__row);
+		s->format = format;
+	}
+	table__free(v->table);
+	v->by_mask = mask;
+	v->table = table;
+	free(g);
+	return g ? 0 : -ENOMEM;
+}
+
 int blame_rows__show(struct blame_view *v, struct session *s)
 {
 	struct blame_groups *g = blame_group(v);

@@ -9,6 +9,7 @@
 
 #include "analyse/blame.h"
 #include "session/session.h"
+#include "view/blame_page.h"
 #include "view/cgroup_groups.h"
 #include "view/row_conditions.h"
 
@@ -35,6 +36,8 @@ struct blame_view {
 	uint32_t by_mask;
 	struct blame blame;
 	struct cgroup_groups groups;
+	bool is_page; /* -o html: */
+	struct blame_page page;
 	const struct session *session; /* for names of cgroups */
 	struct table *table;
 	table_put_fn put;
@@ -43,6 +46,11 @@ struct blame_view {
 
 /* Does --without name this party? For struct blame; arg is the view. */
 bool blame_rows__leaves_out(const void *view, const struct blame_tags *tags);
+/* "postgres read"; returns buf. Hostile. */
+char *blame_rows__label(const struct blame_view *view, const struct blame_tags *tags, char *buf,
+			size_t size);
+/* Rows as JSON, told apart by this mask of enum blame_by, without a ledger. -ENOMEM. */
+int blame_rows__put(struct blame_view *view, struct session *session, FILE *out, uint32_t by_mask);
 /* All rows, at the end. 0 or a negative errno, said. */
 int blame_rows__show(struct blame_view *view, struct session *session);
 

@@ -31,6 +31,7 @@ lines() {
 		0 waits -r waits.cap -r waits.cap --slow 5 -o json --by dev,file,comm,cgroup
 		0 calls -r calls.cap -o chrome
 		0 class -r class.cap -o html
+		0 blame -r blame.cap -o html
 		0 class -r class.cap -o dot --if bi_size>0
 		0 report -r stacks.cap --out OUT
 		0 diff before.cap after.cap -o json --fail-if p50>+500%
