@@ -31,7 +31,7 @@ struct drives_row {
 	const char *host, *dev, *model, *serial, *beside, *verdict, *why;
 	uint64_t count, compared, peers, service_ns, expected_ns, errors, retries;
 	double depth, slower, false_alarm;
-	char why_text[400];
+	char why_text[800];
 };
 
 #define FIELD(name) offsetof(struct drives_row, name)
@@ -95,21 +95,21 @@ __attribute__((format(printf, 2, 3))) static void drives_say(struct drives_row *
 	row->why = row->why_text;
 }
 
-/* Has another drive of its model a write cache? */
-static bool drives_peers_cache(const struct drives_view *v, const struct device_list *list,
-			       size_t number)
+/* What other drives of its model have. */
+static void drives_read_peers(const struct drives_view *v, const struct device_list *list,
+			      size_t number, struct device_handicap *peers)
 {
 	const struct drives *d = &v->drives;
-	struct device_handicap handicap;
+	struct device_handicap peer;
+
+	*peers = (struct device_handicap){ 0 };
 
 	for (size_t i = 0; i < d->nr; i++) {
 		if (i == number || d->drives[i]->model != d->drives[number]->model)
 			continue;
-		device_handicap__read(&handicap, list->root, &list->devices[v->devices[i]]);
-		if (handicap.write_cache == WRITE_CACHE_ON)
-			return true;
+		device_handicap__read(&peer, list->root, &list->devices[v->devices[i]]);
+		device_handicap__add_peer(peers, &peer);
 	}
-	return false;
 }
 
 /* Only on this machine: a capture does not have it. */
@@ -117,14 +117,14 @@ static void drives_say_handicap(struct drives_row *row, const struct drives_view
 				const struct session *s, size_t number)
 {
 	const struct device_list *list = io_source__devices(s);
-	struct device_handicap handicap;
-	char words[300];
+	struct device_handicap handicap, peers;
+	char words[600];
 
 	if (!io_source__collector(s))
 		return;
 	device_handicap__read(&handicap, list->root, &list->devices[v->devices[number]]);
-	device_handicap__words(&handicap, drives_peers_cache(v, list, number), words,
-			       sizeof(words));
+	drives_read_peers(v, list, number, &peers);
+	device_handicap__words(&handicap, &peers, words, sizeof(words));
 	if (words[0])
 		drives_say(row, "%s", words);
 }
