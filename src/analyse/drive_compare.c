@@ -270,6 +270,83 @@ void drives__beside_past(const struct drives *d, size_t number, double least,
 	finding_judge(f, d, least);
 }
 
+/* ---- a part of a drive ---- */
+
+enum { PARTS_MOST = 1024, PARTS_TRIED = 8 };
+
+struct part {
+	uint16_t number;
+	uint64_t nr;
+	double sum; /* of cube roots of latencies */
+};
+
+static int part_compare(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+	const double means[] = { x->sum / (double)x->nr, y->sum / (double)y->nr };
+
+	return COMPARE(means[1], means[0]);
+}
+
+/* Those with enough commands, the slowest first; later ones are not told apart. */
+static size_t parts_find(const struct drive *drive, enum drive_part kind, struct part *parts)
+{
+	size_t nr = 0, kept = 0;
+
+	for (size_t i = 0; i < drive->nr_ios; i++) {
+		const struct drive_io *io = &drive->ios[i];
+		const uint16_t number = drive_io__part(io, kind);
+		size_t at = 0;
+
+		while (at < nr && parts[at].number != number)
+			at++;
+		if (at == PARTS_MOST || !io->kind)
+			continue;
+		if (at == nr)
+			parts[nr++] = (struct part){ .number = number };
+		parts[at].nr++;
+		parts[at].sum += cbrt((double)(io->end_ns - io->from_ns));
+	}
+	for (size_t i = 0; i < nr; i++)
+		if (parts[i].nr >= DRIVES_LEAST && nr > 1)
+			parts[kept++] = parts[i];
+	qsort(parts, kept, sizeof(*parts), part_compare);
+	return kept;
+}
+
+/* All parts of all drives are asked. */
+static int part_judge(const struct drives *d, const struct drive *drive, enum drive_part kind,
+		      const struct part *part, double least, double asked,
+		      struct drive_part_finding *f)
+{
+	struct drive_sample samples[2];
+	struct drive_difference pair;
+	int err = drive_sample__split(drive, kind, part->number, samples);
+
+	if (!err && drive_compare(&samples[0], &samples[1], &pair) && pair.shift >= least &&
+	    pair.shift > f->shift && pair.doubt * asked * (double)d->nr <= DRIVES_DOUBT)
+		*f = (struct drive_part_finding){ part->number,
+						  (uint64_t)samples[0].by[DRIVE_DEPTH_START].all,
+						  pair.shift };
+	drive_sample__free(&samples[0]);
+	drive_sample__free(&samples[1]);
+	return err;
+}
+
+int drives__slow_part(const struct drives *d, size_t number, enum drive_part kind, double least,
+		      struct drive_part_finding *f)
+{
+	struct part parts[PARTS_MOST] = { 0 };
+	const struct drive *drive = d->drives[number];
+	const size_t nr = parts_find(drive, kind, parts);
+	int err = 0;
+
+	*f = (struct drive_part_finding){ 0 };
+	for (size_t i = 0; i < nr && i < PARTS_TRIED && !err; i++)
+		err = part_judge(d, drive, kind, &parts[i], least, (double)nr * NR_DRIVE_PARTS, f);
+	return err;
+}
+
 double drive__service(const struct drive *drive)
 {
 	const struct drive_cells *cells = &drive->now.by[DRIVE_DEPTH_START];

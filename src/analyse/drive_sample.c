@@ -52,6 +52,14 @@ static uint32_t drive_depth_class(double depth)
 
 /* ---- a stretch ---- */
 
+/* Which sample a command belongs to. */
+struct drive_split {
+	struct drive_sample *samples; /* one; with is_split those of a part and of the others */
+	bool is_split;
+	enum drive_part part;
+	uint16_t number;
+};
+
 struct drive_walk {
 	const struct drive_io *ios; /* by end */
 	size_t nr;
@@ -126,10 +134,19 @@ static void drive_walk_serve(struct drive_walk *w)
 	}
 }
 
-static int drive_walk_judge(struct drive_walk *w, struct drive_sample *sample, uint16_t nr,
+static struct drive_sample *drive_sample_of(const struct drive_split *split,
+					    const struct drive_io *io)
+{
+	const bool is_other = split->is_split && drive_io__part(io, split->part) != split->number;
+
+	return &split->samples[is_other];
+}
+
+static int drive_walk_judge(struct drive_walk *w, const struct drive_split *split, uint16_t nr,
 			    uint32_t block)
 {
 	const struct drive_io *io = &w->ios[nr];
+	struct drive_sample *sample = drive_sample_of(split, io);
 	const double took = (double)(w->now_ns - w->begin_ns[nr]);
 	const double depths[] = {
 		[DRIVE_DEPTH_START] = w->beside[nr],
@@ -153,14 +170,14 @@ static int drive_walk_judge(struct drive_walk *w, struct drive_sample *sample, u
 	return 0;
 }
 
-static int drive_walk_end(struct drive_walk *w, struct drive_sample *sample, uint16_t nr,
+static int drive_walk_end(struct drive_walk *w, const struct drive_split *split, uint16_t nr,
 			  uint32_t block)
 {
 	int err = 0;
 
 	w->ended[nr] = true;
 	if (w->begun[nr]) {
-		err = drive_walk_judge(w, sample, nr, block);
+		err = drive_walk_judge(w, split, nr, block);
 		w->served--;
 	}
 	drive_walk_serve(w);
@@ -168,7 +185,7 @@ static int drive_walk_end(struct drive_walk *w, struct drive_sample *sample, uin
 }
 
 /* Blocks of this stretch begin with `block`. */
-static int drive_walk(struct drive_walk *w, struct drive_sample *sample, uint32_t block,
+static int drive_walk(struct drive_walk *w, const struct drive_split *split, uint32_t block,
 		      uint32_t nr_blocks)
 {
 	int err = drive_walk_sort(w);
@@ -183,7 +200,7 @@ static int drive_walk(struct drive_walk *w, struct drive_sample *sample, uint32_
 			continue;
 		}
 		drive_walk_to(w, ends_ns);
-		err = drive_walk_end(w, sample, w->ends[end],
+		err = drive_walk_end(w, split, w->ends[end],
 				     block + (uint32_t)(end * nr_blocks / w->nr));
 		end++;
 	}
@@ -202,14 +219,15 @@ static uint32_t drive_parts(const struct drive *drive, size_t nr_stretches)
 	return parts ? (uint32_t)parts : 1;
 }
 
-int drive_sample__take(struct drive *drive)
+static int drive_walk_all(const struct drive *drive, const struct drive_split *split)
 {
 	struct drive_walk *w = malloc(sizeof(*w));
 	const size_t nr = (drive->nr_ios + DRIVES_STRETCH - 1) / DRIVES_STRETCH;
 	const uint32_t parts = drive_parts(drive, nr);
 	int err = w ? 0 : -ENOMEM;
 
-	drive->now.nr_blocks = (uint32_t)nr * parts;
+	for (int i = 0; i < (split->is_split ? 2 : 1); i++)
+		split->samples[i].nr_blocks = (uint32_t)nr * parts;
 	for (size_t i = 0; i < nr && !err; i++) {
 		const size_t left = drive->nr_ios - i * DRIVES_STRETCH;
 
@@ -217,8 +235,24 @@ int drive_sample__take(struct drive *drive)
 		w->ios = drive->ios + i * DRIVES_STRETCH;
 		w->nr = left < DRIVES_STRETCH ? left : DRIVES_STRETCH;
 		w->servers = drive->servers;
-		err = drive_walk(w, &drive->now, (uint32_t)i * parts, parts);
+		err = drive_walk(w, split, (uint32_t)i * parts, parts);
 	}
 	free(w);
 	return err;
+}
+
+int drive_sample__take(struct drive *drive)
+{
+	return drive_walk_all(drive, &(struct drive_split){ .samples = &drive->now });
+}
+
+int drive_sample__split(const struct drive *drive, enum drive_part part, uint16_t number,
+			struct drive_sample samples[2])
+{
+	const struct drive_split split = {
+		.samples = samples, .is_split = true, .part = part, .number = number
+	};
+
+	memset(samples, 0, 2 * sizeof(*samples));
+	return drive_walk_all(drive, &split);
 }

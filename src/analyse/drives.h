@@ -36,7 +36,17 @@ enum drive_depth { DRIVE_DEPTH_START, DRIVE_DEPTH_MEAN, NR_DRIVE_DEPTHS };
 
 struct drive_io {
 	uint64_t from_ns, end_ns;
-	uint32_t kind; /* 0: not timed, but in flight */
+	uint32_t kind;	    /* 0: not timed, but in flight */
+	uint16_t ns, queue; /* of the drive, if it has several */
+};
+
+/* What of a drive alone may be slow. */
+enum drive_part { DRIVE_NAMESPACE, DRIVE_QUEUE, NR_DRIVE_PARTS };
+
+struct drive_part_finding {
+	uint16_t number; /* of the namespace or queue */
+	uint64_t count;	 /* its commands that were judged; 0: none is slower than the others */
+	double shift;	 /* as in a finding: beside the others of this drive */
 };
 
 struct drive_kind {
@@ -119,6 +129,12 @@ void drives__beside_peers(const struct drives *drives, size_t number, double lea
 			  struct drive_finding *finding);
 void drives__beside_past(const struct drives *drives, size_t number, double least,
 			 struct drive_finding *finding);
+/*
+ * Is one namespace or queue slower than the others of its drive, at equal operation, size class and
+ * depth, and is that no accident? -ENOMEM.
+ */
+int drives__slow_part(const struct drives *drives, size_t number, enum drive_part part,
+		      double least, struct drive_part_finding *finding);
 /* Its typical service, in ns: the cube of the mean cube root; 0: none was judged. */
 double drive__service(const struct drive *drive);
 /* The logarithm of a cell's typical service, and its standard error. */
@@ -128,6 +144,13 @@ void drives__free(struct drives *drives);
 
 /* For drives.c: the services of a drive's stretches, into drive->now. -ENOMEM. */
 int drive_sample__take(struct drive *drive);
+/* Those of one part, and of the others. -ENOMEM; free both even then. */
+int drive_sample__split(const struct drive *drive, enum drive_part part, uint16_t number,
+			struct drive_sample samples[2]);
+static inline uint16_t drive_io__part(const struct drive_io *io, enum drive_part part)
+{
+	return part == DRIVE_QUEUE ? io->queue : io->ns;
+}
 void drive_sample__free(struct drive_sample *sample);
 /* In order of kind and depth; NULL: out of memory. */
 struct drive_cell *drive_cells__at(struct drive_cells *cells, uint32_t kind, uint32_t depth);

@@ -152,7 +152,10 @@ static int drives_on_record(void *state, struct session *s, const struct io_reco
 {
 	struct drives_view *v = state;
 	const int32_t device = records__device(s, r);
-	struct drive_io io = { r->first_ns, r->end_ns, 0 };
+	struct drive_io io = { .from_ns = r->first_ns,
+			       .end_ns = r->end_ns,
+			       .ns = (uint16_t)r->nsid,
+			       .queue = r->qid };
 	struct drive *drive;
 	int nr;
 

@@ -129,13 +129,30 @@ static void drives_say_handicap(struct drives_row *row, const struct drives_view
 		drives_say(row, "%s", words);
 }
 
+/* A namespace or queue that alone is slow. */
+static void drives_say_parts(struct drives_row *row, const struct drives_view *v, size_t number,
+			     double least)
+{
+	static const char *const words[] = { "namespace", "queue" };
+	struct drive_part_finding part;
+
+	for (int i = 0; i < NR_DRIVE_PARTS; i++)
+		if (!drives__slow_part(&v->drives, number, (enum drive_part)i, least, &part) &&
+		    part.count)
+			drives_say(row,
+				   "its %s %u is %.1f %% slower than its others (%" PRIu64
+				   " commands)",
+				   words[i], part.number, 100 * expm1(part.shift), part.count);
+}
+
 static void drives_explain(struct drives_row *row, const struct drives_view *v,
-			   const struct session *s, size_t number)
+			   const struct session *s, size_t number, double least)
 {
 	if (row->errors)
 		drives_say(row, "%" PRIu64 " errors", row->errors);
 	if (row->retries)
 		drives_say(row, "%" PRIu64 " retries", row->retries);
+	drives_say_parts(row, v, number, least);
 	drives_say_handicap(row, v, s, number);
 }
 
@@ -238,7 +255,7 @@ static void drives_put(struct drives_view *v, struct session *s, size_t number, 
 	if (finding.verdict == DRIVE_DIFFERS)
 		drives_say(&row, "of two drives, nothing shows which one is right");
 	if (finding.verdict == DRIVE_SLOW || finding.verdict == DRIVE_DIFFERS)
-		drives_explain(&row, v, s, number);
+		drives_explain(&row, v, s, number, least);
 	if (!row_conditions__admit(&v->conditions, s, &row))
 		return;
 	if (put)

@@ -85,7 +85,7 @@ static struct drives *simulate(const struct model *model, uint64_t seed, uint32_
 		uint32_t drive = simulation_next(s, &io);
 		const uint32_t kind = drives__kind(d, io.load ? "write" : "read", 12);
 
-		drives__add(d, drive, &(struct drive_io){ io.from_ns, io.end_ns, kind });
+		drives__add(d, drive, &(struct drive_io){ io.from_ns, io.end_ns, kind, 0, 0 });
 	}
 	free(s);
 	drives__finish(d, NULL);
@@ -238,7 +238,7 @@ static void check_long(void)
 
 	drives__new(d, 0);
 	for (uint64_t i = 0; i < nr; i++)
-		drives__add(d, 0, &(struct drive_io){ 1000 * i, 1000 * i + 500, kind });
+		drives__add(d, 0, &(struct drive_io){ 1000 * i, 1000 * i + 500, kind, 0, 0 });
 	is_u64(d->drives[0]->count, nr, "a long run: all commands are counted");
 	is_u64(d->drives[0]->ios[DRIVES_STRETCH].from_ns, 2000 * DRIVES_STRETCH,
 	       "a long run: every second stretch is kept");
@@ -270,7 +270,7 @@ static void check_hostile(void)
 
 		drives__add(d, draw(3),
 			    &(struct drive_io){ draw(2) ? end - draw(end + 1) : end, end,
-						(uint32_t)draw(3) });
+						(uint32_t)draw(3), 0, 0 });
 	}
 	drives__finish(d, NULL);
 	drives__beside_peers(d, 0, least, &f);
@@ -374,6 +374,69 @@ static void check_student(void)
 	   "Student's t: the other side");
 }
 
+/* ---- one part of a drive ---- */
+
+/* Two loads of one drive, one of them `slower`, each in a queue and a namespace of its own. */
+static struct drives *simulate_parts(uint64_t seed, double slower)
+{
+	struct drives *d = calloc(1, sizeof(*d));
+	struct model m = { .servers = 32, .seed = seed * 7919 };
+	struct model_io io;
+
+	m.loads[0] = (struct model_load){ 6, 80000, MODEL_UNIFORM, 200000, 0, 0 };
+	m.loads[1] =
+		(struct model_load){ 3, (uint64_t)(80000 * slower), MODEL_UNIFORM, 200000, 0, 0 };
+	model_start(&m);
+	drives__new(d, 0);
+	for (int i = 0; i < COMMANDS && model_next(&m, UINT64_MAX / 4, &io); i++)
+		drives__add(d, 0,
+			    &(struct drive_io){ io.from_ns, io.end_ns, drives__kind(d, "read", 12),
+						(uint16_t)(1 + io.load), (uint16_t)(7 * io.load) });
+	drives__finish(d, NULL);
+	return d;
+}
+
+static void check_parts(void)
+{
+	int found = 0, wrong = 0;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct drive_part_finding queue, ns;
+		struct drives *d = simulate_parts(seed, 1.3);
+
+		drives__slow_part(d, 0, DRIVE_QUEUE, least, &queue);
+		drives__slow_part(d, 0, DRIVE_NAMESPACE, least, &ns);
+		found += queue.count > 1000 && queue.number == 7 && ns.number == 2 &&
+			 fabs(expm1(queue.shift) - 0.3) < 0.06;
+		drop(d);
+		d = simulate_parts(seed, 1);
+		drives__slow_part(d, 0, DRIVE_QUEUE, least, &queue);
+		drives__slow_part(d, 0, DRIVE_NAMESPACE, least, &ns);
+		wrong += queue.count || ns.count;
+		drop(d);
+	}
+	is_u64((uint64_t)found, SEEDS, "a queue and a namespace that are 30 % slower are found");
+	is_u64((uint64_t)wrong, 0, "and none of those that are alike");
+}
+
+static void check_many_parts(void)
+{
+	struct drives *d = calloc(1, sizeof(*d));
+	struct drive_part_finding f = { 1, 1, 1 };
+
+	drives__new(d, 0);
+	for (uint64_t i = 1; i <= 40000; i++)
+		drives__add(d, 0,
+			    &(struct drive_io){ 1000 * i, 1000 * i + 500 + draw(400),
+						drives__kind(d, "read", 12), 0, (uint16_t)i });
+	drives__finish(d, NULL);
+	ok(!drives__slow_part(d, 0, DRIVE_QUEUE, least, &f) && !f.count,
+	   "parts with few commands are not judged, however many there are");
+	ok(!drives__slow_part(d, 0, DRIVE_NAMESPACE, least, &f) && !f.count,
+	   "one part has no others");
+	drop(d);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "--make"))
@@ -383,6 +446,8 @@ int main(int argc, char **argv)
 	check_past();
 	check_long();
 	check_hostile();
+	check_parts();
+	check_many_parts();
 	check_loads("one server", 1, false);
 	check_loads("four servers", 4, false);
 	check_loads("32 servers", 32, false);
