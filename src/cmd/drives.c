@@ -2,7 +2,8 @@
 /*
  * drives.c: which drive is slow for its kind, or slower than it was? Services of each drive are
  * compared at equal operation, size class and depth with those of other drives of its model and
- * with a baseline. One record per command, no stages; it cannot see what makes all drives slow.
+ * with a baseline. One record per command, no stages, and one per failure or event of a controller;
+ * it cannot see what makes all drives slow.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -47,7 +48,7 @@ const struct cmd cmd_drives = {
 	.view_size = sizeof(struct drives_view),
 	.objects = CMD_OBJECTS(&drives_rows, &drives_baseline, &session_ledger),
 	.run = drives_run,
-	.needs = NEED_IO | NEED_RINGS,
+	.needs = NEED_IO | NEED_RINGS | NEED_CONTROLLERS,
 };
 
 /* ---- which drive ---- */
@@ -148,6 +149,17 @@ static uint32_t drives_kind(struct drives_view *v, const struct session *s,
 	return *kind - 1;
 }
 
+static void drives_on_event(struct drives_view *v, const struct session *s, int32_t device,
+			    const struct io_record *r)
+{
+	const struct device_list *list = io_source__devices(s);
+
+	if (device >= 0 && (size_t)device < list->nr &&
+	    (r->what != RECORD_END || device__is_leg(&list->devices[device])))
+		drives_events__add(&v->events, v->here[0] ? v->here : io_source__host(s),
+				   list->devices[device].ctrl, r);
+}
+
 static int drives_on_record(void *state, struct session *s, const struct io_record *r)
 {
 	struct drives_view *v = state;
@@ -159,6 +171,9 @@ static int drives_on_record(void *state, struct session *s, const struct io_reco
 	struct drive *drive;
 	int nr;
 
+	if (r->what == RECORD_EVENT || r->what == RECORD_TIMEOUT ||
+	    (r->what == RECORD_END && r->status))
+		drives_on_event(v, s, device, r);
 	if (r->what != RECORD_END || (r->kind != IO_NVME && r->kind != IO_BLOCK) ||
 	    r->end_ns < r->first_ns)
 		return 0;
@@ -186,6 +201,7 @@ static struct io_wants drives_wants(void *state, const struct options *options)
 		.filter = &options->filter,
 		.kinds = 1 << IO_NVME | 1 << IO_BLOCK,
 		.records = true,
+		.troubles = true,
 		.details = true,
 		.buffer_bytes = v->buffer.given ? v->buffer.value : 0,
 	};

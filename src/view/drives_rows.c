@@ -148,10 +148,17 @@ static void drives_say_parts(struct drives_row *row, const struct drives_view *v
 static void drives_explain(struct drives_row *row, const struct drives_view *v,
 			   const struct session *s, size_t number, double least)
 {
+	char words[400];
+
 	if (row->errors)
 		drives_say(row, "%" PRIu64 " errors", row->errors);
 	if (row->retries)
 		drives_say(row, "%" PRIu64 " retries", row->retries);
+	drives_events__words(&v->events, v->names[number].host,
+			     io_source__devices(s)->devices[v->devices[number]].ctrl, words,
+			     sizeof(words));
+	if (words[0])
+		drives_say(row, "%s", words);
 	drives_say_parts(row, v, number, least);
 	drives_say_handicap(row, v, s, number);
 }

@@ -11,6 +11,7 @@
 #include "base/output.h"
 #include "session/session.h"
 #include "view/drives_baseline.h"
+#include "view/drives_events.h"
 #include "view/row_conditions.h"
 
 extern const struct object drives_rows;
@@ -30,6 +31,7 @@ struct drives_view {
 	int32_t devices[DRIVES_MOST]; /* by drive: the first device that it was seen as */
 	char here[65];		      /* this machine; "" in a replay */
 	struct drives_past past;
+	struct drives_events events;
 	struct output learned;
 	uint64_t left_out; /* commands of further drives */
 	/* Kinds plus 1 by operation and size class, of NVMe and of others; 0: not asked yet. */
