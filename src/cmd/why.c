@@ -21,6 +21,14 @@ static const uint64_t why_duration_ns = 10000000000;
 
 #define VIEW(field) offsetof(struct why_view, field)
 static const struct option_def why_options[] = {
+	{ "pid", 'p', OPTION_NUMBER, VIEW(whose.asked.pid), "PID",
+	  "explain only I/O that this process submits; it may wait for that of others", .min = 1,
+	  .max = 4194304, .completes = "pid" },
+	{ "comm", 0, OPTION_STRING, VIEW(whose.asked.comm), "NAME",
+	  "explain only I/O that tasks of this name submit", .max = 15, .not_with = "anonymous" },
+	{ "cgroup", 0, OPTION_STRING, VIEW(whose.asked.cgroup), "PATH",
+	  "explain only I/O from this cgroup and the cgroups below it", .not_with = "anonymous",
+	  .completes = "file" },
 	{ "top", 0, OPTION_NUMBER, VIEW(top), "N", "findings that are shown (default: 5)", .min = 1,
 	  .max = WHY_MOST },
 	{ "at-least", 0, OPTION_SHARE, VIEW(at_least), "SHARE",
@@ -116,11 +124,15 @@ static enum fact_class why_class(struct why_view *v, const struct session *s,
 static int why_on_record(void *state, struct session *s, const struct io_record *r)
 {
 	struct why_view *v = state;
+	int err;
 
 	if (r->kind != IO_NVME && r->kind != IO_BLOCK)
 		return 0;
-	return facts__add(&v->facts, records__device(s, r), why_class(v, s, r), r) ? log_no_memory()
-										   : 0;
+	if (why_whose__is(&v->whose, s, r))
+		err = facts__add(&v->facts, records__device(s, r), why_class(v, s, r), r);
+	else
+		err = facts__add_bystander(&v->facts, records__device(s, r), why_class(v, s, r), r);
+	return err ? log_no_memory() : 0;
 }
 
 /* ---- the run ---- */
@@ -151,6 +163,7 @@ static int why_on_start(void *state, struct session *s)
 	v->session = s;
 	v->facts.describe = why_describe;
 	v->facts.arg = v;
+	v->facts.whose = why_whose__words(&v->whose);
 	v->table = session__table(s, &why_rows, NULL, NULL);
 	return v->table && !facts__init(&v->facts) ? 0 : log_no_memory();
 }
@@ -202,6 +215,15 @@ static void why_tell_losses(const struct why_view *v)
 			 v->left_out);
 }
 
+static void why_tell_whose(const struct why_view *v)
+{
+	if (v->facts.whose && !v->watch_ns.given && !why__busiest(&v->facts))
+		log_warn("no command of %s was seen", v->facts.whose);
+	if (v->whose.unknown)
+		log_note("%" PRIu64 " commands have no cgroup: they are not explained",
+			 v->whose.unknown);
+}
+
 static int why_show(struct why_view *v, struct session *s)
 {
 	int err = why_judge(v);
@@ -221,6 +243,7 @@ static int why_on_end(void *state, struct session *s)
 	else if (!s->found && s->format == TABLE_TEXT)
 		fputs("no window has a finding\n", s->out);
 	why_tell_losses(v);
+	why_tell_whose(v);
 	return err;
 }
 
@@ -281,6 +304,8 @@ static int why_run(void *state, const struct options *options, char **argv)
 	int err;
 
 	why_plan(v, options, argv);
+	if (!options->file.read.nr && (err = why_whose__check(&v->whose)))
+		return err;
 	err = row_conditions__parse(&v->conditions, &why_rows, NULL, NULL);
 	err = err
 		      ?: session__run(v->watch_ns.given ? &why_watch_session : &why_session, v,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "view/why_rows.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/terminal.h"
@@ -94,27 +95,60 @@ static void why_append_plain(char *buf, size_t size, const char *word, const cha
 		snprintf(buf + len, size - len, " %s %s", word, value);
 }
 
-static void why_fill_more(struct why_row *row, const struct session *s, const struct why_finding *f)
+/* What the rule wants to be shown, of the tasks that were asked about. */
+static void why_append_whose(char *buf, size_t size, const struct why_view *v,
+			     const struct why_finding *f)
+{
+	const struct filter_options *asked = &v->whose.asked;
+	const bool is_blame = !strcmp(f->more, "blame");
+	size_t len = strlen(buf);
+
+	if (is_blame && asked->pid.given) {
+		snprintf(buf + len, size - len, " --by comm,pid,op --victim %" PRIu64,
+			 asked->pid.value);
+		return;
+	}
+	snprintf(buf + len, size - len, "%s", f->more_args);
+	len = strlen(buf);
+	if (!is_blame && asked->pid.given)
+		snprintf(buf + len, size - len, " -p %" PRIu64, asked->pid.value);
+	if (!is_blame && asked->comm)
+		why_append_plain(buf, size, "--comm", asked->comm);
+	if (!is_blame && asked->cgroup)
+		why_append_plain(buf, size, "--cgroup", asked->cgroup);
+}
+
+/* As -d takes it: without the host that it may have in a table. */
+static const char *why_disk(const struct session *s, int32_t device)
+{
+	const struct device_list *list = io_source__devices(s);
+
+	return device >= 0 && (size_t)device < list->nr ? list->devices[device].name : "?";
+}
+
+static void why_fill_more(struct why_row *row, const struct why_view *v, const struct session *s,
+			  const struct why_finding *f)
 {
 	const struct file_options *file = &s->options->file;
 	const bool live = !file->read.nr;
 	size_t len;
 
 	snprintf(row->more_text, sizeof(row->more_text), "iosonar %s", f->more);
+	row->more = row->more_text;
 	for (size_t i = 0; i < file->read.nr && i < 3; i++)
 		why_append_plain(row->more_text, sizeof(row->more_text), "-r", file->read.words[i]);
 	if (live || file->read.nr > 1)
-		why_append_plain(row->more_text, sizeof(row->more_text), "-d", row->dev);
+		why_append_plain(row->more_text, sizeof(row->more_text), "-d",
+				 why_disk(s, f->device));
 	len = strlen(row->more_text);
-	snprintf(row->more_text + len, sizeof(row->more_text) - len, "%s%s", live ? " -t 10s" : "",
-		 f->more_args);
-	row->more = row->more_text;
+	snprintf(row->more_text + len, sizeof(row->more_text) - len, "%s", live ? " -t 10s" : "");
+	why_append_whose(row->more_text, sizeof(row->more_text), v, f);
 }
 
 /* ---- rows ---- */
 
-static void why_fill(struct why_row *row, const struct session *s, const struct why_finding *f,
-		     size_t nr)
+static void why_fill(struct why_row *row, const struct why_view *v, const struct session *s,
+		     const struct why_finding *f, size_t nr)
 {
 	*row = (struct why_row){
 		.time_s = s->elapsed_s,
@@ -130,7 +164,7 @@ static void why_fill(struct why_row *row, const struct session *s, const struct 
 		.tail = f->rule ? 100 * f->tail : __builtin_nan(""),
 		.total = f->rule ? 100 * f->total : __builtin_nan(""),
 	};
-	why_fill_more(row, s, f);
+	why_fill_more(row, v, s, f);
 }
 
 /* On a terminal it is wrapped at words. */
@@ -184,7 +218,7 @@ static void why_put(struct why_view *v, struct session *s, const struct why_find
 {
 	struct why_row row;
 
-	why_fill(&row, s, f, nr);
+	why_fill(&row, v, s, f, nr);
 	if (!row_conditions__admit(&v->conditions, s, &row))
 		return;
 	table__row(v->table, &row);
@@ -196,7 +230,7 @@ static void why_fit(struct why_view *v, const struct session *s, const struct wh
 {
 	struct why_row row;
 
-	why_fill(&row, s, f, 1);
+	why_fill(&row, v, s, f, 1);
 	table__fit(v->table, &row);
 }
 

@@ -8,6 +8,7 @@
 
 #include "session/session.h"
 #include "view/row_conditions.h"
+#include "view/why_whose.h"
 #include "why/why.h"
 
 extern const struct object why_rows;
@@ -16,6 +17,7 @@ struct why_view {
 	/* options */
 	struct option_number top, at_least, watch_ns, buffer;
 	struct row_conditions conditions;
+	struct why_whose whose;
 	/* state */
 	struct options options; /* as passed to the session */
 	struct facts facts;

@@ -12,13 +12,16 @@ static size_t culprit_actor(struct culprits *c, const struct blame_tags *tags)
 	struct actor actor = { .device = tags->device,
 			       .station = tags->station,
 			       .class = (enum fact_class)tags->op,
-			       .is_swap = tags->kind };
+			       .is_swap = tags->kind & FACT_SWAP,
+			       .is_bystander = tags->kind & FACT_BYSTANDER };
 
 	memcpy(actor.comm, tags->comm, sizeof(tags->comm));
 	for (size_t i = 0; i < c->nr; i++)
 		if (c->actors[i].device == actor.device && c->actors[i].class == actor.class &&
 		    c->actors[i].station == actor.station &&
-		    c->actors[i].is_swap == actor.is_swap && !strcmp(c->actors[i].comm, actor.comm))
+		    c->actors[i].is_swap == actor.is_swap &&
+		    c->actors[i].is_bystander == actor.is_bystander &&
+		    !strcmp(c->actors[i].comm, actor.comm))
 			return i;
 	c->actors[c->nr] = actor;
 	return c->nr++;
@@ -35,6 +38,12 @@ static void culprit_add_waits(struct culprits *c, const struct blame *b, size_t 
 		wait->all_ns += ns;
 		wait->tail_ns += is_tail ? ns : 0;
 	}
+}
+
+bool actor__is_other(const struct actor *victim, const struct actor *culprit)
+{
+	return !strcmp(victim->comm, culprit->comm) && !victim->is_bystander &&
+	       culprit->is_bystander;
 }
 
 int culprits__find(struct culprits *c, const struct facts *f)
@@ -89,7 +98,10 @@ static bool culprit_counts(const struct culprits *c, size_t victim)
 	uint64_t count = 0;
 
 	for (size_t i = 0; i < c->nr; i++)
-		count += c->actors[i].device == c->actors[victim].device ? c->actors[i].count : 0;
+		count += c->actors[i].device == c->actors[victim].device &&
+					 !c->actors[i].is_bystander
+				 ? c->actors[i].count
+				 : 0;
 	return c->actors[victim].count >= CULPRIT_VICTIMS && c->actors[victim].count * 100 >= count;
 }
 
@@ -120,7 +132,8 @@ bool culprits__worst(const struct culprits *c, int32_t device, culprit_is_fn is,
 	for (size_t i = 0; i < c->nr; i++) {
 		struct culprit_worst one = { 0 };
 
-		if (c->actors[i].device != device || !culprit_counts(c, i))
+		if (c->actors[i].device != device || c->actors[i].is_bystander ||
+		    !culprit_counts(c, i))
 			continue;
 		culprit_weigh(c, i, is, &one);
 		one.total = culprit_share(one.wait.all_ns, c->actors[i].latency_ns);

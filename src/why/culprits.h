@@ -13,7 +13,7 @@ struct actor {
 	char comm[17];
 	int32_t device, station;
 	enum fact_class class;
-	bool is_swap;
+	bool is_swap, is_bystander;
 	uint64_t count, latency_ns, tail_ns;
 };
 
@@ -27,6 +27,9 @@ struct culprits {
 	struct actor_wait *waits; /* of victim * nr + culprit */
 	uint16_t of[BLAME_PARTIES];
 };
+
+/* Is the culprit a task of the victim's name that nobody asked about? */
+bool actor__is_other(const struct actor *victim, const struct actor *culprit);
 
 /* After facts__finish. -ENOMEM. */
 int culprits__find(struct culprits *culprits, const struct facts *facts);
@@ -42,7 +45,8 @@ struct culprit_worst {
 	double total, tail;    /* shares of the victim's time */
 };
 typedef bool (*culprit_is_fn)(const struct actor *victim, const struct actor *culprit);
-/* On this device; false: there is none. Culprits of one task and class are one. */
+/* On this device; false: there is none. Bystanders are no victims. Culprits of one task and class
+ * are one. */
 bool culprits__worst(const struct culprits *culprits, int32_t device, culprit_is_fn is,
 		     struct culprit_worst *worst);
 

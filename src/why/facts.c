@@ -362,7 +362,7 @@ static int fact_blame(struct facts *f, const struct fact_device *d, const struct
 		t->parts_ns[PART_LIMIT] + t->parts_ns[PART_FROZEN] + t->parts_ns[PART_WBT];
 	const struct blame_times times = { t->from_ns + held_ns, r->first_ns, r->end_ns };
 
-	tags.kind = (key->flags & FACT_SWAP) != 0;
+	tags.kind = key->flags & (FACT_SWAP | FACT_BYSTANDER);
 	memcpy(tags.comm, r->comm, strnlen(r->comm, sizeof(r->comm)));
 	return blame__add(&f->blame, d->place.station, &tags, &times);
 }
@@ -385,20 +385,20 @@ static void fact_note_due(struct facts *f, struct fact_device *d, const struct i
 }
 
 static int fact_end(struct facts *f, struct fact_device *d, enum fact_class class,
-		    const struct io_record *r)
+		    const struct io_record *r, uint8_t whose)
 {
 	struct fact_key key = { .device = d->device, .class = (uint8_t) class };
 	struct fact_group *group;
 	struct fact_times times = { 0 };
 	int err = 0;
 
-	key.flags = fact_flags(f, d, r, class);
+	key.flags = fact_flags(f, d, r, class) | whose;
 	key.size_class = (uint8_t)io_size_class(r->bytes);
 	fact_find_gap(d, r);
 	fact_divide(d, r, &times);
 	fact_count_time(d, r, times.from_ns);
 	fact_count_stages(d, io_record__stages(r));
-	d->retried += r->attempts > 1;
+	d->retried += !whose && r->attempts > 1;
 	if (!times.parts_ns[PART_STALL])
 		fact_note_typical(d, times.parts_ns[PART_DEVICE]);
 	group = fact_find_group(f, &key, &err);
@@ -406,7 +406,9 @@ static int fact_end(struct facts *f, struct fact_device *d, enum fact_class clas
 	return group ? fact_blame(f, d, &key, r, &times, fact_group_add(group, r, &times)) : err;
 }
 
-int facts__add(struct facts *f, int32_t device, enum fact_class class, const struct io_record *r)
+/* whose: FACT_BYSTANDER or 0. */
+static int fact_add(struct facts *f, int32_t device, enum fact_class class,
+		    const struct io_record *r, uint8_t whose)
 {
 	const bool is_due = r->what == RECORD_TIMEOUT || r->what == RECORD_CANCELLED;
 	struct fact_device *d;
@@ -421,9 +423,22 @@ int facts__add(struct facts *f, int32_t device, enum fact_class class, const str
 		f->left_out += !is_due;
 		return f->nr_devices == FACT_DEVICES ? 0 : -ENOMEM;
 	}
-	if (is_due)
+	if (!is_due)
+		return fact_end(f, d, class, r, whose);
+	if (!whose)
 		fact_note_due(f, d, r);
-	return is_due ? 0 : fact_end(f, d, class, r);
+	return 0;
+}
+
+int facts__add(struct facts *f, int32_t device, enum fact_class class, const struct io_record *r)
+{
+	return fact_add(f, device, class, r, 0);
+}
+
+int facts__add_bystander(struct facts *f, int32_t device, enum fact_class class,
+			 const struct io_record *r)
+{
+	return fact_add(f, device, class, r, FACT_BYSTANDER);
 }
 
 /* ---- the end ---- */
@@ -438,6 +453,7 @@ int facts__init(struct facts *f)
 void facts__free(struct facts *f)
 {
 	const fact_describe_fn describe = f->describe;
+	const char *whose = f->whose;
 	const void *arg = f->arg;
 
 	for (size_t i = 0; i < f->nr; i++)
@@ -448,6 +464,7 @@ void facts__free(struct facts *f)
 	blame__free(&f->blame);
 	memset(f, 0, sizeof(*f));
 	f->describe = describe;
+	f->whose = whose;
 	f->arg = arg;
 }
 
@@ -464,14 +481,15 @@ static void fact_sums_merge(struct fact_sums *into, const struct fact_sums *from
 		into->parts_ns[i] += from->parts_ns[i];
 }
 
-/* Groups of one kind differ in flags alone: together they have one tail. */
+/* Groups of one kind differ in flags alone: together they have one tail, without bystanders. */
 static void fact_find_tail(struct facts *f, struct fact_group *g)
 {
 	const struct fact_group *like[FACT_GROUPS];
 	size_t nr = 0;
 
 	for (size_t i = 0; i < f->nr; i++)
-		if (fact_is_kind(&f->groups[i]->key, &g->key))
+		if (fact_is_kind(&f->groups[i]->key, &g->key) &&
+		    !((f->groups[i]->key.flags ^ g->key.flags) & FACT_BYSTANDER))
 			like[nr++] = f->groups[i];
 	g->tail_from = fact_tail_from(like, nr);
 	for (uint32_t i = g->tail_from; i < FACT_CELLS; i++)
@@ -494,7 +512,8 @@ void facts__sum(const struct facts *f, struct fact_choice choice, struct fact_su
 		const struct fact_group *g = f->groups[i];
 
 		if (g->key.device != choice.device || !(choice.classes >> g->key.class & 1) ||
-		    (choice.flags && !(g->key.flags & choice.flags)))
+		    (choice.flags && !(g->key.flags & choice.flags)) ||
+		    (!choice.bystanders && g->key.flags & FACT_BYSTANDER))
 			continue;
 		fact_sums_merge(all, &g->all);
 		fact_sums_merge(tail, &g->tail);
@@ -521,7 +540,8 @@ uint64_t facts__percentile(const struct facts *f, int32_t device, uint32_t per_1
 	uint32_t cells[FACT_CELLS] = { 0 };
 
 	for (size_t i = 0; i < f->nr; i++)
-		for (uint32_t j = 0; f->groups[i]->key.device == device && j < FACT_CELLS; j++)
+		for (uint32_t j = 0; fact_group__is_judged(f->groups[i], device) && j < FACT_CELLS;
+		     j++)
 			cells[j] += (uint32_t)f->groups[i]->cells[j].nr;
 	return fact_cells__percentile(cells, per_10000);
 }

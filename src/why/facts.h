@@ -40,7 +40,8 @@ enum fact_flag {
 	FACT_SWAP = 4,
 	FACT_FAILED = 8,
 	FACT_TIMED_OUT = 16,
-	FACT_IN_ORDER = 32, /* small, and beside the one before of its task */
+	FACT_IN_ORDER = 32,  /* small, and beside the one before of its task */
+	FACT_BYSTANDER = 64, /* not of the tasks that are asked about */
 };
 
 enum {
@@ -101,7 +102,7 @@ struct fact_device {
 	uint64_t count, staged, first_ns, last_ns, busy_ns, flight_ns;
 	uint64_t depths, depth_sum, full; /* full: commands at the limit */
 	uint32_t deepest;
-	uint64_t timeouts, retried;
+	uint64_t timeouts, retried;		    /* of judged commands */
 	uint64_t stalls, longest_stall_ns, stalled; /* stalled: commands in flight meanwhile */
 	uint32_t submits[FACT_CPUS], ends[FACT_CPUS];
 	/* while commands come */
@@ -132,24 +133,38 @@ struct facts {
 	uint64_t left_out; /* commands of further groups and devices */
 	fact_describe_fn describe;
 	const void *arg;
+	const char *whose;	     /* the judged commands in words; NULL: all commands */
 };
 
-/* All zeros but describe and arg before. -ENOMEM. */
+/* All zeros but describe, arg and whose before. -ENOMEM. */
 int facts__init(struct facts *facts);
 void facts__free(struct facts *facts); /* afterwards as before init */
 /* In order of time. -ENOMEM. */
 int facts__add(struct facts *facts, int32_t device, enum fact_class class,
 	       const struct io_record *record);
+/*
+ * A command of a task that nobody asked about: others may wait for it and are compared with it, but
+ * its own time is not judged.
+ */
+int facts__add_bystander(struct facts *facts, int32_t device, enum fact_class class,
+			 const struct io_record *record);
 /* The end: tails, and who waited for whom. */
 void facts__finish(struct facts *facts);
 
 /* ---- afterwards ---- */
 
-/* Which groups: of a device, of these classes (a bit each), with any of flags; 0: all. */
+/* Is the group of this device, and of the tasks that are asked about? */
+static inline bool fact_group__is_judged(const struct fact_group *group, int32_t device)
+{
+	return group->key.device == device && !(group->key.flags & FACT_BYSTANDER);
+}
+
+/* Which judged groups: of a device, of these classes (a bit each), with any of flags; 0: all. */
 struct fact_choice {
 	int32_t device;
 	uint32_t classes;
 	uint8_t flags;
+	bool bystanders; /* these as well */
 };
 enum { FACT_ALL_CLASSES = 0xff, FACT_DATA = 1 << FACT_READ | 1 << FACT_WRITE };
 void facts__sum(const struct facts *facts, struct fact_choice choice, struct fact_sums *all,

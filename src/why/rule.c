@@ -111,7 +111,7 @@ uint64_t why_waited(const struct why_case *c, enum fact_part part)
 	uint64_t nr = 0;
 
 	for (size_t i = 0; i < c->facts->nr; i++)
-		if (c->facts->groups[i]->key.device == c->device->device)
+		if (fact_group__is_judged(c->facts->groups[i], c->device->device))
 			nr += c->facts->groups[i]->waited[part];
 	return nr;
 }
@@ -142,7 +142,7 @@ double why_stretch(const struct why_case *c, uint32_t classes)
 		const uint64_t *parts = g->all.parts_ns;
 		double each_ns;
 
-		if (g->key.device != c->device->device || !(classes >> g->key.class & 1))
+		if (!fact_group__is_judged(g, c->device->device) || !(classes >> g->key.class & 1))
 			continue;
 		each_ns = facts__alone_ns(c->facts, g);
 		nr += (double)g->all.nr;
@@ -192,7 +192,7 @@ void why_extra__find(const struct why_case *c, uint8_t flag, struct why_extra *e
 		const struct fact_group *g = c->facts->groups[i];
 		uint64_t nr, ns;
 
-		if (g->key.device != c->device->device || g->key.class != FACT_WRITE ||
+		if (!fact_group__is_judged(g, c->device->device) || g->key.class != FACT_WRITE ||
 		    !(g->key.flags & flag))
 			continue;
 		why_without(c, g, flag, &nr, &ns);
@@ -209,6 +209,7 @@ bool why_test_culprit(const struct why_case *c, culprit_is_fn is, struct why_fin
 		      struct culprit_worst *worst)
 {
 	const struct actor *victim, *culprit;
+	char culprits[64];
 
 	if (!culprits__worst(c->culprits, c->device->device, is, worst))
 		return false;
@@ -223,13 +224,13 @@ bool why_test_culprit(const struct why_case *c, culprit_is_fn is, struct why_fin
 		return false;
 	snprintf(f->whose, sizeof(f->whose), "%s of %s", fact_class__word(victim->class),
 		 victim->comm);
-	verdict__prove(f, "%" PRIu64 " %s of %s take %s each, of which %s are waits for %s of %s",
+	snprintf(culprits, sizeof(culprits), "%s of %s%s", fact_class__word(culprit->class),
+		 actor__is_other(victim, culprit) ? "other " : "", culprit->comm);
+	verdict__prove(f, "%" PRIu64 " %s of %s take %s each, of which %s are waits for %s",
 		       victim->count, fact_class__word(victim->class), victim->comm,
 		       why_ns((double)victim->latency_ns / (double)victim->count).text,
-		       why_ns((double)worst->wait.all_ns / (double)victim->count).text,
-		       fact_class__word(culprit->class), culprit->comm);
-	verdict__prove(f, "%s of %s: %" PRIu64 ", %s each", fact_class__word(culprit->class),
-		       culprit->comm, culprit->count,
+		       why_ns((double)worst->wait.all_ns / (double)victim->count).text, culprits);
+	verdict__prove(f, "%s: %" PRIu64 ", %s each", culprits, culprit->count,
 		       why_ns((double)culprit->latency_ns / (double)culprit->count).text);
 	verdict__more(f, "blame", "--victim", victim->comm);
 	return true;

@@ -5,20 +5,23 @@
 
 static bool culprit_is(const struct actor *victim, const struct actor *culprit)
 {
-	return strcmp(victim->comm, culprit->comm) != 0 && FACT_DATA >> victim->class & 1 &&
-	       FACT_DATA >> culprit->class & 1 && !culprit->is_swap && !writeback__is_of(culprit);
+	return (strcmp(victim->comm, culprit->comm) != 0 || actor__is_other(victim, culprit)) &&
+	       FACT_DATA >> victim->class & 1 && FACT_DATA >> culprit->class & 1 &&
+	       !culprit->is_swap && !writeback__is_of(culprit);
 }
 
 static bool culprit_test(const struct why_case *c, struct why_finding *f)
 {
+	const struct actor *victim, *culprit;
 	struct culprit_worst worst;
 
 	if (!why_test_culprit(c, culprit_is, f, &worst) ||
 	    2 * worst.wait.all_ns < worst.all_waits_ns)
 		return false;
-	verdict__say(f, "%s wait for %s of %s", f->whose,
-		     fact_class__word(c->culprits->actors[worst.culprit].class),
-		     c->culprits->actors[worst.culprit].comm);
+	victim = &c->culprits->actors[worst.victim];
+	culprit = &c->culprits->actors[worst.culprit];
+	verdict__say(f, "%s wait for %s of %s%s", f->whose, fact_class__word(culprit->class),
+		     actor__is_other(victim, culprit) ? "other " : "", culprit->comm);
 	return true;
 }
 

@@ -10,8 +10,10 @@ static bool errors_test(const struct why_case *c, struct why_finding *f)
 	struct fact_sums all, tail;
 
 	facts__sum(c->facts,
-		   (struct fact_choice){ c->device->device, FACT_ALL_CLASSES, FACT_FAILED }, &all,
-		   &tail);
+		   (struct fact_choice){ .device = c->device->device,
+					 .classes = FACT_ALL_CLASSES,
+					 .flags = FACT_FAILED },
+		   &all, &tail);
 	verdict__weigh(f, c, all.total_ns, tail.total_ns);
 	if (all.nr < ERRORS_FEW || all.nr * ERRORS_ONE_OF < c->all.nr)
 		return false;

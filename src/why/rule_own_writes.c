@@ -5,8 +5,8 @@
 
 static bool own_writes_is(const struct actor *victim, const struct actor *culprit)
 {
-	return !strcmp(victim->comm, culprit->comm) && victim->class == FACT_READ &&
-	       culprit->class == FACT_WRITE && !culprit->is_swap;
+	return !strcmp(victim->comm, culprit->comm) && !culprit->is_bystander &&
+	       victim->class == FACT_READ && culprit->class == FACT_WRITE && !culprit->is_swap;
 }
 
 static bool own_writes_test(const struct why_case *c, struct why_finding *f)

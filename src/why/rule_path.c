@@ -56,7 +56,7 @@ static bool path_test(const struct why_case *c, struct why_finding *f)
 	struct path path = { 0 };
 
 	for (size_t i = 0; c->device->place.is_path && i < c->facts->nr; i++)
-		if (c->facts->groups[i]->key.device == c->device->device)
+		if (fact_group__is_judged(c->facts->groups[i], c->device->device))
 			path_compare(c, c->facts->groups[i], &path);
 	if (path.nr < FACT_ALONE || path.mean_ns < path_times * path.others_ns)
 		return false;

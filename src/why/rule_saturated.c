@@ -13,7 +13,8 @@ static void saturated_excess(const struct why_case *c, double *all_ns, double *t
 		const struct fact_group *g = c->facts->groups[i];
 		double alone_ns;
 
-		if (g->key.device != c->device->device || !(FACT_DATA >> g->key.class & 1))
+		if (!fact_group__is_judged(g, c->device->device) ||
+		    !(FACT_DATA >> g->key.class & 1))
 			continue;
 		alone_ns = facts__alone_ns(c->facts, g);
 		if (alone_ns <= 0)
@@ -29,8 +30,9 @@ static double saturated_waits(const struct why_case *c)
 	double ns = 0;
 
 	for (size_t i = 0; i < c->culprits->nr; i++)
-		for (size_t j = 0;
-		     c->culprits->actors[i].device == c->device->device && j < c->culprits->nr; j++)
+		for (size_t j = 0; c->culprits->actors[i].device == c->device->device &&
+				   !c->culprits->actors[i].is_bystander && j < c->culprits->nr;
+		     j++)
 			ns += (double)culprits__between(c->culprits, i, j)->all_ns;
 	return ns - (double)c->all.parts_ns[PART_TAGS] - (double)c->all.parts_ns[PART_SCHED];
 }

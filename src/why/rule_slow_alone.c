@@ -40,7 +40,7 @@ static bool slow_alone_test(const struct why_case *c, struct why_finding *f)
 	for (size_t i = 0; i < c->facts->nr; i++) {
 		const struct fact_group *g = c->facts->groups[i];
 
-		if (g->key.device == c->device->device && FACT_DATA >> g->key.class & 1 &&
+		if (fact_group__is_judged(g, c->device->device) && FACT_DATA >> g->key.class & 1 &&
 		    g->nr_alone >= FACT_ALONE)
 			slow_add(c, g, &slow);
 	}

@@ -12,7 +12,7 @@ static uint64_t small_bytes(const struct why_case *c)
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < c->facts->nr; i++)
-		if (c->facts->groups[i]->key.device == c->device->device &&
+		if (fact_group__is_judged(c->facts->groups[i], c->device->device) &&
 		    c->facts->groups[i]->key.flags & FACT_IN_ORDER)
 			bytes += c->facts->groups[i]->bytes;
 	return bytes;
@@ -25,8 +25,10 @@ static bool small_test(const struct why_case *c, struct why_finding *f)
 	struct fact_sums all, tail;
 	char bytes[16];
 
-	facts__sum(c->facts, (struct fact_choice){ d->device, FACT_DATA, FACT_IN_ORDER }, &all,
-		   &tail);
+	facts__sum(c->facts,
+		   (struct fact_choice){
+			   .device = d->device, .classes = FACT_DATA, .flags = FACT_IN_ORDER },
+		   &all, &tail);
 	verdict__weigh(f, c, all.total_ns, tail.total_ns);
 	if (all.nr < SMALL_FEW || f->total < small_least || f->total < c->least ||
 	    busy < small_busy)

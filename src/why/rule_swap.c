@@ -8,10 +8,14 @@ static bool swap_test(const struct why_case *c, struct why_finding *f)
 	struct fact_sums all, tail, reads, unused;
 	const int32_t device = c->device->device;
 
-	facts__sum(c->facts, (struct fact_choice){ device, FACT_ALL_CLASSES, FACT_SWAP }, &all,
-		   &tail);
-	facts__sum(c->facts, (struct fact_choice){ device, 1 << FACT_READ, FACT_SWAP }, &reads,
-		   &unused);
+	facts__sum(c->facts,
+		   (struct fact_choice){
+			   .device = device, .classes = FACT_ALL_CLASSES, .flags = FACT_SWAP },
+		   &all, &tail);
+	facts__sum(c->facts,
+		   (struct fact_choice){
+			   .device = device, .classes = 1 << FACT_READ, .flags = FACT_SWAP },
+		   &reads, &unused);
 	verdict__weigh(f, c, all.total_ns, tail.total_ns);
 	if (all.nr < FACT_ALONE || f->total < c->least)
 		return false;

@@ -8,7 +8,9 @@ static bool timeouts_test(const struct why_case *c, struct why_finding *f)
 	struct fact_sums all, tail;
 
 	facts__sum(c->facts,
-		   (struct fact_choice){ c->device->device, FACT_ALL_CLASSES, FACT_TIMED_OUT },
+		   (struct fact_choice){ .device = c->device->device,
+					 .classes = FACT_ALL_CLASSES,
+					 .flags = FACT_TIMED_OUT },
 		   &all, &tail);
 	if (!c->device->timeouts)
 		return false;

@@ -20,6 +20,11 @@ static enum why_sure why_sure_of(const struct why_finding *f, const struct why_c
 	return f->affected >= 30 && verdict__share(f) >= 0.25 ? WHY_MEDIUM : WHY_LOW;
 }
 
+static void why_name_all(struct why_finding *f, const struct facts *facts)
+{
+	snprintf(f->whose, sizeof(f->whose), "%s", facts->whose ?: "all commands");
+}
+
 static void why_test(struct why *why, const struct why_case *c, const struct why_rule *rule)
 {
 	struct why_finding *f = &why->findings[why->nr];
@@ -32,7 +37,7 @@ static void why_test(struct why *why, const struct why_case *c, const struct why
 	if (!rule->test(c, f))
 		return;
 	if (!f->whose[0])
-		snprintf(f->whose, sizeof(f->whose), "all commands");
+		why_name_all(f, c->facts);
 	f->sure = why_sure_of(f, c);
 	why->nr++;
 }
@@ -87,13 +92,14 @@ static uint64_t why_all_ns(const struct facts *f)
 	uint64_t ns = 0;
 
 	for (size_t i = 0; i < f->nr; i++)
-		ns += f->groups[i]->all.total_ns;
+		ns += f->groups[i]->key.flags & FACT_BYSTANDER ? 0 : f->groups[i]->all.total_ns;
 	return ns;
 }
 
 static void why_judge_device(struct why *why, struct why_case *c, uint64_t all_ns)
 {
-	facts__sum(c->facts, (struct fact_choice){ c->device->device, FACT_ALL_CLASSES, 0 },
+	facts__sum(c->facts,
+		   (struct fact_choice){ .device = c->device->device, .classes = FACT_ALL_CLASSES },
 		   &c->all, &c->tail);
 	why->stageless += c->device->count - c->device->staged;
 	if (!c->device->timeouts &&
@@ -123,12 +129,20 @@ int why__judge(struct why *why, const struct facts *f, double least)
 
 /* ---- nothing is wrong ---- */
 
+static bool why_is_judged(const struct facts *f, const struct fact_device *d)
+{
+	for (size_t i = 0; i < f->nr; i++)
+		if (fact_group__is_judged(f->groups[i], d->device))
+			return true;
+	return false;
+}
+
 const struct fact_device *why__busiest(const struct facts *f)
 {
 	const struct fact_device *busiest = NULL;
 
 	for (size_t i = 0; i < f->nr_devices; i++)
-		if (f->devices[i]->count &&
+		if (why_is_judged(f, f->devices[i]) &&
 		    (!busiest || f->devices[i]->flight_ns > busiest->flight_ns))
 			busiest = f->devices[i];
 	return busiest;
@@ -142,13 +156,16 @@ void why__explain_none(const struct facts *facts, const struct fact_device *d,
 
 	memset(f, 0, sizeof(*f));
 	f->device = d->device;
-	facts__sum(facts, (struct fact_choice){ d->device, FACT_ALL_CLASSES, 0 }, &all, &tail);
-	facts__sum(facts, (struct fact_choice){ d->device, FACT_ALL_CLASSES, FACT_FAILED }, &failed,
-		   &unused);
+	facts__sum(facts, (struct fact_choice){ .device = d->device, .classes = FACT_ALL_CLASSES },
+		   &all, &tail);
+	facts__sum(facts,
+		   (struct fact_choice){
+			   .device = d->device, .classes = FACT_ALL_CLASSES, .flags = FACT_FAILED },
+		   &failed, &unused);
 	before_ns = all.parts_ns[PART_SCHED] + all.parts_ns[PART_FLUSH];
 	for (int part = 0; part <= PART_TAGS; part++)
 		before_ns += all.parts_ns[part];
-	snprintf(f->whose, sizeof(f->whose), "all commands");
+	why_name_all(f, facts);
 	if (all.nr < WHY_FEW)
 		verdict__say(f, "too few commands to tell");
 	else

@@ -39,18 +39,38 @@ why() {
 	[ "$(cut -d, -f5 "$tmp/out" | tr '\n' ' ')" = 'finding errors ' ]
 }
 
+@test "-p and --comm: only these commands are judged, and others are culprits" {
+	why 0 -r why.cap -p 100 -o csv
+	[ "$(cut -d, -f5,6 "$tmp/out" | tr '\n' ' ')" = 'finding,whose culprit,reads of postgres ' ]
+	grep -q 'reads of postgres wait for writes of backup' "$tmp/out"
+	why 0 -r why.cap --comm backup -o csv
+	[ "$(cut -d, -f5,6 "$tmp/out" | tr '\n' ' ')" = "finding,whose saturated,tasks named 'backup' errors,tasks named 'backup' " ]
+	why 0 -r why.cap -p 4711
+	grep -qx 'no command was seen' "$tmp/out"
+	grep -qx 'iosonar: no command of process 4711 was seen' "$tmp/err"
+	why 0 -r why.cap --cgroup /a
+	grep -qx '1511 commands have no cgroup: they are not explained' "$tmp/err"
+}
+
 @test "values that it cannot mean are refused" {
 	why 2 -r why.cap --at-least 0%
 	why 2 -r why.cap --at-least 101%
 	why 2 -r why.cap --watch 1ms
 	why 2 -r why.cap --top 0
 	why 2 -r why.cap --buffer 4Mi
+	why 2 -r why.cap -p 0
+	why 2 -r why.cap --comm 1234567890123456
+	why 2 -r why.cap --comm postgres --anonymous
+	why 2 -p 4194303
 }
 
 @test "the command lines that it names run, also with a file that a shell would change" {
 	cp why.cap "$tmp/it's; a cap"
-	for file in why.cap before.cap "$tmp/it's; a cap"; do
-		why 0 -r "$file"
+	for file in why.cap 'why.cap -p 100' 'why.cap --comm backup' before.cap "$tmp/it's; a cap"; do
+		case $file in
+		*\ -*) eval "why 0 -r $file" ;;
+		*) why 0 -r "$file" ;;
+		esac
 		grep '^   iosonar ' "$tmp/out" | sed 's/^ *//' >"$tmp/lines"
 		[ -s "$tmp/lines" ]
 		while read -r line; do

@@ -2,7 +2,7 @@
 # shellcheck shell=dash
 # shape: icount
 # kernels: 6.12
-# timeout: 240
+# timeout: 400
 #
 # why: causes of slow I/O that are planted in the block layer are found first, live and in a capture; a healthy load has none.
 
@@ -53,6 +53,8 @@ mkdir -p /sys/fs/cgroup/limited
 echo "$(cat "/sys/block/$dev/dev") riops=100" >/sys/fs/cgroup/limited/io.max
 judged throttled "echo \$\$ >/sys/fs/cgroup/limited/cgroup.procs; exec /tmp/reader $reads --numjobs=4 --runtime=3"
 first throttled throttled
+iosonar why -r /tmp/throttled.cap --cgroup /limited -o json >/tmp/throttled 2>&1
+first throttled throttled
 judged small "/tmp/reader $job --rw=read --bs=4k"
 first small small
 null_remove "$dev"
@@ -62,6 +64,20 @@ judged tags "/tmp/reader $reads --numjobs=9"
 first tags tags
 judged culprit "/tmp/reader $reads & /tmp/writer $job --rw=randwrite --bs=64k --numjobs=9; wait"
 among culprit culprit
+iosonar why -r /tmp/culprit.cap --comm reader -o json >/tmp/culprit 2>&1
+among culprit culprit
+iosonar why -r /tmp/culprit.cap --comm writer -o json >/tmp/culprit 2>&1
+is "$(grep -c '"finding":"culprit"' /tmp/culprit)" 0 "culprit: the writer does not wait for another" || note "$(cat /tmp/culprit)"
+sh -c "exec /tmp/reader $reads --thread --runtime=20" &
+pid=$!
+sh -c "exec /tmp/writer $job --rw=randwrite --bs=64k --numjobs=9 --runtime=20" &
+iosonar why -d "$dev" -p $pid -t 3s -o json >/tmp/culprit 2>/tmp/said
+ok $? "-p: exits 0" || note "$(cat /tmp/said)"
+kill $pid $!
+wait
+among culprit culprit
+is "$(grep -o '"whose":"[^"]*"' /tmp/culprit | sort -u | tr '\n' ' ')" "\"whose\":\"process $pid\" \"whose\":\"reads of reader\" " \
+	"-p: only its own time is judged" || note "$(cat /tmp/culprit)"
 judged own "/tmp/db $reads & /tmp/db $job --rw=randwrite --bs=64k --numjobs=9; wait"
 among own own-writes
 null_remove "$dev"
