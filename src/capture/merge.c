@@ -263,6 +263,11 @@ const struct capture_reader *capture_merge__reader(const struct capture_merge *m
 	return merge->files[nr].reader;
 }
 
+int capture_merge__next_cache(struct capture_merge *merge, size_t nr, struct capture_cache *cache)
+{
+	return capture_reader__next_cache(merge->files[nr].reader, cache);
+}
+
 struct capture_reader *capture_merge__only_reader(struct capture_merge *merge)
 {
 	return merge->nr == 1 ? merge->files[0].reader : NULL;

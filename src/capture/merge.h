@@ -38,6 +38,8 @@ const struct capture_about *capture_merge__about(const struct capture_merge *mer
 int capture_merge__alias(struct capture_merge *merge, const struct alias *alias);
 size_t capture_merge__nr(const struct capture_merge *merge);
 const struct capture_reader *capture_merge__reader(const struct capture_merge *merge, size_t nr);
+/* As capture_reader__next_cache, of that file; times are on its own clock. */
+int capture_merge__next_cache(struct capture_merge *merge, size_t nr, struct capture_cache *cache);
 /* The reader of a merge of one file, whose records __next returns; NULL: there are several. */
 struct capture_reader *capture_merge__only_reader(struct capture_merge *merge);
 /* The machines of the files; their devices name them if there are several. */

@@ -82,6 +82,7 @@ static void why_describe(const void *arg, int32_t number, struct fact_place *pla
 		.limit = device->depth * (device->nr_queues ? device->nr_queues : 1),
 		.unit_bytes = device->unit_bytes >= 4096 ? 4096 : 0,
 		.block_bytes = device->block_size,
+		.number = device->major << 20 | device->minor,
 	};
 }
 
@@ -209,6 +210,7 @@ static void why_tell_losses(const struct why_view *v)
 			 "slow-alone, swap and completion are not found in them; record --stages "
 			 "keeps these",
 			 v->stageless);
+	why_beside__tell(&v->beside);
 	if (v->left_out)
 		log_warn("%" PRIu64 " commands are not judged: there are too many devices or kinds "
 			 "of commands",
@@ -226,8 +228,9 @@ static void why_tell_whose(const struct why_view *v)
 
 static int why_show(struct why_view *v, struct session *s)
 {
-	int err = why_judge(v);
+	int err = 0;
 
+	err = why_beside__read(&v->beside, s, &v->whose, &v->facts) ?: why_judge(v);
 	if (!err)
 		why_rows__show(v, s);
 	return err;
@@ -280,6 +283,7 @@ static void why_end(void *state)
 	struct why_view *v = state;
 
 	facts__free(&v->facts);
+	why_beside__free(&v->beside);
 	table__free(v->table);
 	row_conditions__free(&v->conditions);
 }

@@ -544,6 +544,8 @@ static const struct io_answers replay_answers = {
 	.hosts = replay_hosts,
 	.op_names = replay_op_names,
 	.sees = replay_sees,
+	.each_cache = io_replay_each_cache,
+	.each_write = io_replay_each_write,
 	.read = replay_read,
 	.take_ledger = replay_take_ledger,
 };

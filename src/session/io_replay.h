@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * io_replay.h: the state of a replay of I/O, for io_replay.c, which reads records, and io_share.c,
- * which has other processes read them.
+ * which has other processes read them, io_replay_cache.c and
+ * io_replay_waits.c.
  */
 #ifndef IOSONAR_SESSION_IO_REPLAY_H
 #define IOSONAR_SESSION_IO_REPLAY_H
@@ -9,6 +10,7 @@
 #include "analyse/breakdown.h"
 #include "capture/filter.h"
 #include "capture/merge.h"
+#include "session/io_source.h"
 #include "session/source.h"
 #include "wire/io_stages.h"
 
@@ -56,6 +58,10 @@ static inline struct io_replay *io_replay(const struct session *s)
 int io_replay_share(struct session *s);
 int io_replay_next_share(struct session *s, struct session_share *share);
 int io_replay_take_share(struct session *s);
+/* As io_source.h has it. */
+int io_replay_each_cache(struct session *s, io_cache_fn fn, void *arg);
+int io_replay_each_write(struct session *s, io_write_fn fn, void *arg);
+bool io_replay_has_commands(const struct capture_merge *merge);
 /* Ends the other processes. */
 void io_replay_end_shares(struct io_replay *replay);
 

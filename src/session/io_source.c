@@ -10,6 +10,16 @@ static const struct io_answers *io_answers(const struct session *s)
 	return s->inside->source->io;
 }
 
+int io_source__each_cache(struct session *s, io_cache_fn fn, void *arg)
+{
+	return io_answers(s)->each_cache ? io_answers(s)->each_cache(s, fn, arg) : 0;
+}
+
+int io_source__each_write(struct session *s, io_write_fn fn, void *arg)
+{
+	return io_answers(s)->each_write ? io_answers(s)->each_write(s, fn, arg) : 0;
+}
+
 struct io *io_source__collector(const struct session *s)
 {
 	return io_answers(s)->collector ? io_answers(s)->collector(s) : NULL;

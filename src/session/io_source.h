@@ -6,6 +6,7 @@
 #ifndef IOSONAR_SESSION_IO_SOURCE_H
 #define IOSONAR_SESSION_IO_SOURCE_H
 
+#include "capture/cache.h"
 #include "collect/io.h"
 #include "decode/row.h"
 #include "session/session.h"
@@ -44,6 +45,24 @@ void io_source__read(struct session *s, io_row_fn fn, void *arg);
 /* At the end, after the last read: fills the ledger. counted: commands in the view's rows. */
 #define IO_NOT_COUNTED UINT64_MAX
 void io_source__take_ledger(struct session *s, uint64_t counted);
+/*
+ * What captures hold of the page cache: fn gets each reading, and events, of the shown span. path:
+ * of its capture. fn: 0 continues; a negative errno stops. Live there is none.
+ */
+typedef int (*io_cache_fn)(void *arg, const char *path, uint64_t page_bytes,
+			   const struct capture_cache *chunk);
+int io_source__each_cache(struct session *s, io_cache_fn fn, void *arg);
+/*
+ * What captures of waits hold: fn gets each call that wrote and waited, of the shown span. fn: as
+ * above. Live there is none.
+ */
+struct io_write {
+	char comm[16];
+	uint32_t pid;
+	uint64_t ns, dirty_ns; /* dirty: of that, slowed down because of dirty pages */
+};
+typedef int (*io_write_fn)(void *arg, const char *path, const struct io_write *write);
+int io_source__each_write(struct session *s, io_write_fn fn, void *arg);
 /* The collector, for a view that works only live; NULL: a replay. */
 struct io *io_source__collector(const struct session *s);
 
@@ -58,6 +77,8 @@ struct io_answers {
 	void (*stack_losses)(const struct session *s, uint64_t *taken, uint64_t *failed);
 	char *const *(*op_names)(const struct session *s);
 	bool (*sees)(const struct session *s, bool nvme);
+	int (*each_cache)(struct session *s, io_cache_fn fn, void *arg);
+	int (*each_write)(struct session *s, io_write_fn fn, void *arg);
 	void (*read)(struct session *s, io_row_fn fn, void *arg);
 	void (*take_ledger)(struct session *s, uint64_t counted);
 };

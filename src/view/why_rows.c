@@ -130,11 +130,18 @@ static void why_fill_more(struct why_row *row, const struct why_view *v, const s
 			  const struct why_finding *f)
 {
 	const struct file_options *file = &s->options->file;
+	const char *beside = why_beside__path(&v->beside, f->more);
 	const bool live = !file->read.nr;
 	size_t len;
 
 	snprintf(row->more_text, sizeof(row->more_text), "iosonar %s", f->more);
 	row->more = row->more_text;
+	if (beside) { /* it takes only such a capture */
+		why_append_plain(row->more_text, sizeof(row->more_text), "-r", beside);
+		len = strlen(row->more_text);
+		snprintf(row->more_text + len, sizeof(row->more_text) - len, "%s", f->more_args);
+		return;
+	}
 	for (size_t i = 0; i < file->read.nr && i < 3; i++)
 		why_append_plain(row->more_text, sizeof(row->more_text), "-r", file->read.words[i]);
 	if (live || file->read.nr > 1)

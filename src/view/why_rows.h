@@ -8,6 +8,7 @@
 
 #include "session/session.h"
 #include "view/row_conditions.h"
+#include "view/why_beside.h"
 #include "view/why_whose.h"
 #include "why/why.h"
 
@@ -22,6 +23,7 @@ struct why_view {
 	struct options options; /* as passed to the session */
 	struct facts facts;
 	struct why why;
+	struct why_beside beside; /* what other captures hold */
 	const struct session *session;
 	struct table *table;
 	uint8_t classes[2][256]; /* enum fact_class plus 1 by operation, of NVMe and of others */

@@ -453,6 +453,8 @@ int facts__init(struct facts *f)
 void facts__free(struct facts *f)
 {
 	const fact_describe_fn describe = f->describe;
+	const struct dirty *dirty = f->dirty;
+	const struct pages *pages = f->pages;
 	const char *whose = f->whose;
 	const void *arg = f->arg;
 
@@ -465,6 +467,8 @@ void facts__free(struct facts *f)
 	memset(f, 0, sizeof(*f));
 	f->describe = describe;
 	f->whose = whose;
+	f->dirty = dirty;
+	f->pages = pages;
 	f->arg = arg;
 }
 

@@ -14,6 +14,8 @@
 #include "analyse/blame.h"
 #include "base/index.h"
 #include "wire/buckets.h"
+#include "why/dirty.h"
+#include "why/pages.h"
 #include "wire/io_stages.h"
 
 enum fact_class { FACT_READ, FACT_WRITE, FACT_FLUSH, FACT_DISCARD, FACT_OTHER };
@@ -84,6 +86,7 @@ struct fact_place {
 	uint32_t limit;	     /* commands that it takes at once; 0: not known */
 	uint32_t unit_bytes; /* of its blocks; 0: not known */
 	uint32_t block_bytes;
+	uint32_t number; /* of the device, as in a capture of the page cache; 0: not known */
 };
 
 struct fact_stream {
@@ -133,6 +136,8 @@ struct facts {
 	uint64_t left_out; /* commands of further groups and devices */
 	fact_describe_fn describe;
 	const void *arg;
+	const struct dirty *dirty; /* finished; NULL: nothing is known of waits */
+	const struct pages *pages; /* finished; NULL: nothing is known of the page cache */
 	const char *whose;	     /* the judged commands in words; NULL: all commands */
 };
 

@@ -205,6 +205,42 @@ void why_extra__find(const struct why_case *c, uint8_t flag, struct why_extra *e
 	e->without_ns /= e->nr ? (double)e->nr : 1;
 }
 
+const struct pages_disk *why_pages(const struct why_case *c)
+{
+	const uint32_t number = c->device->place.number;
+
+	return c->facts->pages && number ? pages__disk(c->facts->pages, number) : NULL;
+}
+
+/* Of all tasks: others may have read what is wasted. */
+static uint64_t why_read_bytes(const struct why_case *c)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < c->facts->nr; i++)
+		if (c->facts->groups[i]->key.device == c->device->device &&
+		    c->facts->groups[i]->key.class == FACT_READ)
+			bytes += c->facts->groups[i]->bytes;
+	return bytes;
+}
+
+/* The capture of the page cache may be of a longer time: no part is more than the whole. */
+bool why_test_wasted(const struct why_case *c, double bytes, struct why_finding *f)
+{
+	const struct pages_disk *pages = why_pages(c);
+	const double of_pages = why_bound(bytes / (double)pages->bytes);
+	const double share = of_pages * why_bound(why_share(pages->bytes, why_read_bytes(c)));
+	struct fact_sums all, tail;
+
+	facts__sum(c->facts,
+		   (struct fact_choice){ .device = c->device->device, .classes = 1 << FACT_READ },
+		   &all, &tail);
+	verdict__weigh(f, c, (uint64_t)(share * (double)all.total_ns),
+		       (uint64_t)(share * (double)tail.total_ns));
+	f->affected = (uint64_t)(of_pages * (double)pages->commands);
+	return f->total >= c->least && all.nr >= FACT_ALONE;
+}
+
 bool why_test_culprit(const struct why_case *c, culprit_is_fn is, struct why_finding *f,
 		      struct culprit_worst *worst)
 {

@@ -42,7 +42,7 @@ struct why_rule {
 	bool is_fault;	   /* it matters whatever its share */
 	bool (*test)(const struct why_case *c, struct why_finding *finding);
 	/* Rules whose finding on the same device explains this one, if it weighs as much. */
-	const char *yields[13];
+	const char *yields[15];
 };
 
 /* ---- for rules ---- */
@@ -84,6 +84,10 @@ struct why_extra {
 	double mean_ns, without_ns; /* each */
 };
 void why_extra__find(const struct why_case *c, uint8_t flag, struct why_extra *extra);
+/* The reads of the device that filled the page cache; NULL: none are known. */
+const struct pages_disk *why_pages(const struct why_case *c);
+/* A finding of reads that brought these bytes without need: their part of the time of reads. */
+bool why_test_wasted(const struct why_case *c, double bytes, struct why_finding *finding);
 /* Fills a finding of a culprit; false: it matters too little. */
 bool why_test_culprit(const struct why_case *c, culprit_is_fn is, struct why_finding *finding,
 		      struct culprit_worst *worst);

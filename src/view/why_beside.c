@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "view/why_beside.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/log.h"
+#include "session/io_source.h"
+
+static int beside_add_pages(void *arg, const char *path, uint64_t page_bytes,
+			    const struct capture_cache *chunk)
+{
+	struct why_beside *b = arg;
+	int err = 0;
+
+	b->pages_path = path;
+	b->pages.page_bytes = page_bytes;
+	for (size_t i = 0; chunk->is_reading && i < chunk->nr_rows; i++)
+		pages__add_row(&b->pages, &chunk->rows[i].key, chunk->rows[i].counts);
+	for (size_t i = 0; !chunk->is_reading && i < chunk->nr_events && !err; i++)
+		if (chunk->events[i].event.told == CACHE_TOLD_COMMAND)
+			err = pages__add_command(&b->pages, &chunk->events[i]);
+	return err ? log_no_memory() : 0;
+}
+
+/* Calls have no path of a cgroup here: with --cgroup they are nobody's. */
+static bool beside_is_asked(const struct why_whose *whose, const struct io_write *write)
+{
+	const struct filter_options *asked = &whose->asked;
+
+	return !asked->cgroup && (!asked->pid.given || write->pid == asked->pid.value) &&
+	       (!asked->comm || !strncmp(write->comm, asked->comm, sizeof(write->comm)));
+}
+
+static int beside_add_write(void *arg, const char *path, const struct io_write *write)
+{
+	struct why_beside *b = arg;
+
+	if (!beside_is_asked(b->whose, write))
+		return 0;
+	if (!b->dirty)
+		b->dirty = calloc(1, sizeof(*b->dirty));
+	if (!b->dirty)
+		return log_no_memory();
+	b->waits_path = path;
+	dirty__add(b->dirty, write->comm, write->ns, write->dirty_ns);
+	return 0;
+}
+
+int why_beside__read(struct why_beside *b, struct session *s, const struct why_whose *whose,
+		     struct facts *facts)
+{
+	int err;
+
+	b->whose = whose;
+	err = io_source__each_cache(s, beside_add_pages, b)
+		      ?: io_source__each_write(s, beside_add_write, b);
+	pages__finish(&b->pages);
+	if (b->dirty)
+		dirty__finish(b->dirty);
+	facts->pages = b->pages_path ? &b->pages : NULL;
+	facts->dirty = b->dirty;
+	return err;
+}
+
+void why_beside__tell(const struct why_beside *b)
+{
+	if (b->pages_path && !b->pages.nr_disks)
+		log_note("%s has no commands that fill the page cache; record --cache --events "
+			 "keeps them",
+			 b->pages_path);
+	if (b->dirty && b->dirty->left_out)
+		log_warn("%" PRIu64 " calls are not judged: there are too many writers",
+			 b->dirty->left_out);
+}
+
+void why_beside__free(struct why_beside *b)
+{
+	pages__free(&b->pages);
+	free(b->dirty);
+	*b = (struct why_beside){ 0 };
+}
+
+const char *why_beside__path(const struct why_beside *b, const char *command)
+{
+	return !strcmp(command, "cache")   ? b->pages_path
+	       : !strcmp(command, "waits") ? b->waits_path
+					   : NULL;
+}
