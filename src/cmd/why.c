@@ -157,6 +157,13 @@ static struct io_wants why_wants(void *state, const struct options *options)
 	};
 }
 
+/* What only a run on this machine knows. */
+static int why_start_live(struct why_view *v)
+{
+	v->facts.mounts = &v->mounts;
+	return mounts__read(&v->mounts, "/proc/self/mountinfo");
+}
+
 static int why_on_start(void *state, struct session *s)
 {
 	struct why_view *v = state;
@@ -165,6 +172,8 @@ static int why_on_start(void *state, struct session *s)
 	v->facts.describe = why_describe;
 	v->facts.arg = v;
 	v->facts.whose = why_whose__words(&v->whose);
+	if (io_source__collector(s) && why_start_live(v))
+		return log_no_memory();
 	v->table = session__table(s, &why_rows, NULL, NULL);
 	return v->table && !facts__init(&v->facts) ? 0 : log_no_memory();
 }
@@ -284,6 +293,7 @@ static void why_end(void *state)
 
 	facts__free(&v->facts);
 	why_beside__free(&v->beside);
+	mounts__free(&v->mounts);
 	table__free(v->table);
 	row_conditions__free(&v->conditions);
 }

@@ -103,3 +103,12 @@ const struct mount *mounts__find(const struct mounts *m, const char *path)
 	}
 	return best;
 }
+
+const struct mount *mounts__of_disk(const struct mounts *m, const char *name)
+{
+	for (size_t i = 0; i < m->nr; i++)
+		if (!strncmp(m->mounts[i].source, "/dev/", 5) &&
+		    !strcmp(m->mounts[i].source + 5, name))
+			return &m->mounts[i];
+	return NULL;
+}

@@ -29,4 +29,7 @@ void mounts__free(struct mounts *mounts);
  */
 const struct mount *mounts__find(const struct mounts *mounts, const char *path);
 
+/* The first mount of /dev/NAME. NULL: it has none, or under another name. */
+const struct mount *mounts__of_disk(const struct mounts *mounts, const char *name);
+
 #endif

@@ -24,6 +24,7 @@ struct why_view {
 	struct facts facts;
 	struct why why;
 	struct why_beside beside; /* what other captures hold */
+	struct mounts mounts;	  /* of this machine, live */
 	const struct session *session;
 	struct table *table;
 	uint8_t classes[2][256]; /* enum fact_class plus 1 by operation, of NVMe and of others */

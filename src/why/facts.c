@@ -399,6 +399,8 @@ static int fact_end(struct facts *f, struct fact_device *d, enum fact_class clas
 	fact_count_time(d, r, times.from_ns);
 	fact_count_stages(d, io_record__stages(r));
 	d->retried += !whose && r->attempts > 1;
+	if (class == FACT_FLUSH || times.parts_ns[PART_FLUSH])
+		flushers__add(&d->flushers, r->comm, class != FACT_FLUSH);
 	if (!times.parts_ns[PART_STALL])
 		fact_note_typical(d, times.parts_ns[PART_DEVICE]);
 	group = fact_find_group(f, &key, &err);
@@ -453,6 +455,7 @@ int facts__init(struct facts *f)
 void facts__free(struct facts *f)
 {
 	const fact_describe_fn describe = f->describe;
+	const struct mounts *mounts = f->mounts;
 	const struct dirty *dirty = f->dirty;
 	const struct pages *pages = f->pages;
 	const char *whose = f->whose;
@@ -467,6 +470,7 @@ void facts__free(struct facts *f)
 	memset(f, 0, sizeof(*f));
 	f->describe = describe;
 	f->whose = whose;
+	f->mounts = mounts;
 	f->dirty = dirty;
 	f->pages = pages;
 	f->arg = arg;

@@ -13,8 +13,10 @@
 #include <stdint.h>
 #include "analyse/blame.h"
 #include "base/index.h"
+#include "device/mounts.h"
 #include "wire/buckets.h"
 #include "why/dirty.h"
+#include "why/flushers.h"
 #include "why/pages.h"
 #include "wire/io_stages.h"
 
@@ -108,6 +110,7 @@ struct fact_device {
 	uint64_t timeouts, retried;		    /* of judged commands */
 	uint64_t stalls, longest_stall_ns, stalled; /* stalled: commands in flight meanwhile */
 	uint32_t submits[FACT_CPUS], ends[FACT_CPUS];
+	struct flushers flushers;
 	/* while commands come */
 	uint64_t typical_ns; /* median time at the device so far */
 	uint32_t recent[FACT_CELLS], nr_recent;
@@ -138,6 +141,7 @@ struct facts {
 	const void *arg;
 	const struct dirty *dirty; /* finished; NULL: nothing is known of waits */
 	const struct pages *pages; /* finished; NULL: nothing is known of the page cache */
+	const struct mounts *mounts; /* NULL: not known, as in a capture */
 	const char *whose;	     /* the judged commands in words; NULL: all commands */
 };
 
