@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
+#include "base/clock.h"
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "decode/op.h"
@@ -129,6 +131,8 @@ static int why_on_record(void *state, struct session *s, const struct io_record 
 
 	if (r->kind != IO_NVME && r->kind != IO_BLOCK)
 		return 0;
+	if (!v->cpu_ns) /* the start is over */
+		v->cpu_ns = clock__cpu_ns();
 	if (why_whose__is(&v->whose, s, r))
 		err = facts__add(&v->facts, records__device(s, r), why_class(v, s, r), r);
 	else
@@ -161,6 +165,7 @@ static struct io_wants why_wants(void *state, const struct options *options)
 static int why_start_live(struct why_view *v)
 {
 	v->facts.mounts = &v->mounts;
+	v->nr_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 	return mounts__read(&v->mounts, "/proc/self/mountinfo");
 }
 
@@ -235,10 +240,20 @@ static void why_tell_whose(const struct why_view *v)
 			 v->whose.unknown);
 }
 
+/* Of a whole run: a window of --watch ends for what others do. */
+static void why_count_own(struct why_view *v, const struct session *s)
+{
+	if (v->facts.mounts)
+		v->facts.own = (struct fact_own){ .elapsed_ns = (uint64_t)(1e9 * s->elapsed_s),
+						  .cpu_ns = clock__cpu_ns() - v->cpu_ns,
+						  .nr_cpus = v->nr_cpus };
+}
+
 static int why_show(struct why_view *v, struct session *s)
 {
 	int err = 0;
 
+	why_count_own(v, s);
 	err = why_beside__read(&v->beside, s, &v->whose, &v->facts) ?: why_judge(v);
 	if (!err)
 		why_rows__show(v, s);

@@ -25,6 +25,8 @@ struct why_view {
 	struct why why;
 	struct why_beside beside; /* what other captures hold */
 	struct mounts mounts;	  /* of this machine, live */
+	uint64_t cpu_ns;	  /* of this process before the first command */
+	uint32_t nr_cpus;
 	const struct session *session;
 	struct table *table;
 	uint8_t classes[2][256]; /* enum fact_class plus 1 by operation, of NVMe and of others */

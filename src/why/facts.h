@@ -125,6 +125,13 @@ struct fact_due {
 	int32_t device;
 };
 
+/* What observing took, of a run on this machine. */
+struct fact_own {
+	uint64_t elapsed_ns; /* 0: not known, as in a capture */
+	uint64_t cpu_ns;     /* of this process, without its programs in the kernel */
+	uint32_t nr_cpus;    /* that are online */
+};
+
 typedef void (*fact_describe_fn)(const void *arg, int32_t device, struct fact_place *place);
 
 struct facts {
@@ -141,6 +148,7 @@ struct facts {
 	const void *arg;
 	const struct dirty *dirty; /* finished; NULL: nothing is known of waits */
 	const struct pages *pages; /* finished; NULL: nothing is known of the page cache */
+	struct fact_own own;
 	const struct mounts *mounts; /* NULL: not known, as in a capture */
 	const char *whose;	     /* the judged commands in words; NULL: all commands */
 };
