@@ -249,6 +249,11 @@ $(O)/captures $(O)/live_page: $(O)/%: tests/pages/%.c $(O)/libiosonar.a
 	$(call say,CC,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(O)/libiosonar.a $(LIBS)
 
+# What captures of planted causes are made with.
+$(O)/planted: tests/cli/planted.c $(O)/libiosonar.a
+	$(call say,CC,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -Itests -o $@ $< $(O)/libiosonar.a $(LIBS)
+
 # For the architecture that this machine is not. As root: it installs the cross compiler.
 other:
 	$(Q)tests/other
@@ -259,7 +264,7 @@ everywhere: all static helpers load unit other
 
 unit: $(UNIT_TESTS)
 load: $(LOAD_TESTS)
-helpers: $(HELPERS) $(O)/captures $(O)/live_page
+helpers: $(HELPERS) $(O)/captures $(O)/live_page $(O)/planted
 
 check:
 	@./check

@@ -32,6 +32,7 @@ lines() {
 		0 calls -r calls.cap -o chrome
 		0 class -r class.cap -o html
 		0 blame -r blame.cap -o html
+		0 why -r why.cap -r cache.cap -r waits.cap -p 100 -o json
 		0 class -r class.cap -o dot --if bi_size>0
 		0 report -r stacks.cap --out OUT
 		0 diff before.cap after.cap -o json --fail-if p50>+500%

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# why: exit codes, and the command lines that it names. What it finds in captures is golden (tests/replay/why*), what in planted
-# causes is tests/unit/why.c.
+# why: exit codes, the command lines that it names, and captures of planted causes. What it finds in one capture is golden
+# (tests/replay/why*), what in 20 runs of each planted cause is tests/unit/why.c.
 
 setup() {
 	root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
@@ -78,4 +78,46 @@ why() {
 				{ echo "$line: $(cat "$tmp/err")"; return 1; }
 		done <"$tmp/lines"
 	done
+}
+
+# cells NAME: what docs/verdicts.md has of it in its last two columns.
+cells() { sed -n "s/^| $1 | .* | \([^|]*\) | \([^|]*\) |\$/\1,\2/p" "$root/docs/verdicts.md"; }
+
+@test "each planted cause is found first or second in its capture, and docs/verdicts.md has its rank" {
+	"$root/build/planted" "$tmp"
+	rm "$tmp"/healthy-*
+	for file in "$tmp"/*.cap; do
+		cause=$(basename "$file" .cap)
+		echo "$cause" >>"$tmp/causes"
+		[ "$(cells "$cause" | cut -d, -f1)" != - ] || continue # a capture does not have it
+		why 0 -r "$file" -r "$tmp/$cause.cache" -r "$tmp/$cause.waits" -o csv
+		rank=$(awk -F, -v cause="$cause" '$5 == cause { print $3 }' "$tmp/out")
+		[ "${rank:-9}" -le 2 ] || { echo "$cause: $(cat "$tmp/out")"; return 1; }
+		(PATH=$(dirname "$iosonar"):$PATH sh -ec "$(sed -n 's/.*\(iosonar [^"]*\).*/\1/p' "$tmp/out")") >/dev/null 2>"$tmp/err" ||
+			{ echo "$cause: what it names does not run: $(cat "$tmp/err")"; return 1; }
+		[ "$(cells "$cause")" = "$rank,$(cells "$cause" | cut -d, -f2)" ] || { echo "$cause has rank $rank"; return 1; }
+		nr=$((${nr:-0} + 1))
+	done
+	[ "$nr" -ge 25 ]
+	[ "$(sort "$tmp/causes")" = "$(sed -n 's/^| \([a-z-]*\) | 20 |.*/\1/p' "$root/docs/verdicts.md" | sort)" ]
+}
+
+@test "healthy captures have as many findings as docs/verdicts.md says" {
+	"$root/build/planted" "$tmp"
+	nr=0
+	for file in "$tmp"/healthy-*.cap; do
+		why 0 -r "$file" -r "${file%.cap}.cache" -r "${file%.cap}.waits" -o csv
+		grep -q ',none,' "$tmp/out" || nr=$((nr + 1))
+	done
+	[ "$(cells healthy | cut -d, -f1)" = "$nr of 10" ]
+}
+
+@test "a guest's test that docs/verdicts.md names plants the cause" {
+	nr=0
+	while read -r cause guest; do
+		[ "$guest" = - ] && continue
+		grep -qE "^(first|among) [a-z]+ $cause\$|\\\$\(rank [a-z]+ $cause\)\" 1 2" "$root/tests/vm/$guest.sh" || { echo "$cause: not in $guest"; return 1; }
+		nr=$((nr + 1))
+	done < <(sed -n 's/^| \([a-z-]*\) | 20 | .* | \([^|]*\) |$/\1 \2/p' "$root/docs/verdicts.md")
+	[ "$nr" -ge 13 ]
 }

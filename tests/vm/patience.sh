@@ -11,6 +11,9 @@ echo 1000 >"/sys/block/$dev/queue/io_timeout"
 seen() { grep '"type":"errors"' /tmp/e | grep "\"what\":\"$1\"" | grep -c "${2:-}"; }
 has_seen() { [ "$(seen "$@")" -ge 1 ]; }
 
+# rank NAME CAUSE: of a finding in /tmp/NAME; 0: it is not found.
+rank() { grep "\"finding\":\"$2\"" "/tmp/$1" | sed 's/.*"nr":\([0-9]*\).*/\1/' | grep . || echo 0; }
+
 dmesg -c >/dev/null
 started errors /tmp/e -d "$ctrl" -w /tmp/e.cap
 dd if="/dev/$dev" of=/dev/null bs=4k skip=3 count=1 iflag=direct 2>/dev/null &
@@ -46,4 +49,11 @@ is "$(ledger /tmp/e in_flight)" 0 "nothing is left in flight"
 iosonar errors -r /tmp/e.cap -o json 2>/dev/null | grep '"type":"errors' >/tmp/again
 grep '"type":"errors' /tmp/e | cmp -s - /tmp/again
 ok $? "a capture says the same" || note "$(diff /tmp/e /tmp/again)"
+if [ "$(seen timeout)" -ge 1 ]; then
+	iosonar why -r /tmp/e.cap -o json >/tmp/why 2>/tmp/said
+	ok $? "why: exits 0" || note "$(cat /tmp/said)"
+	between "$(rank why timeouts)" 1 2 "why: time-outs are first or second" || note "$(cat /tmp/why)"
+else
+	skip "why" "time-outs are not in the capture"
+fi
 done_testing
