@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * symbols.c: can what a process runs from break the reader of symbols? A libFuzzer target: the
- * input is an ELF file, and its section .eh_frame alone, and the maps of a process, and a kernel's
- * list of symbols, and a perf map; names that come of it are drawn. libelf and libdw are not built
- * for fuzzing: it sees harm in them, not the way.
+ * input is an ELF file with DWARF, and its section .eh_frame alone, and the maps of a process, and
+ * a kernel's list of symbols, and a perf map, and what a process that read DWARF answers; names
+ * that come of it are drawn. libelf and libdw are not built for fuzzing: it sees harm in them, not
+ * the way.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -11,7 +12,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "base/compare.h"
 #include "symbol/demangle.h"
+#include "symbol/dwarf_proto.h"
 #include "symbol/elf_image.h"
 #include "symbol/kallsyms.h"
 #include "symbol/perf_map.h"
@@ -44,6 +47,80 @@ static void draw(struct flame *flame, const struct symbol_table *table, uint64_t
 		abort();
 }
 
+/* ---- arguments of functions ---- */
+
+enum { FUNCTIONS = 64 };
+
+static void check_name(const char name[DWARF_NAME])
+{
+	if (strlen(name) >= DWARF_NAME || strpbrk(name, "\"\\\n<>"))
+		abort();
+}
+
+static void check_type(const struct dwarf_type *type)
+{
+	check_name(type->name);
+	if (type->kind >= NR_DWARF_KINDS || type->to >= NR_DWARF_KINDS || !type->size ||
+	    type->size > 8 || (type->size & (type->size - 1)))
+		abort();
+}
+
+/* After the check all that is known can be used. */
+static void check_proto(struct dwarf_proto *proto)
+{
+	dwarf_proto__check(proto);
+	if (!proto->is_known)
+		return;
+	if (proto->nr > DWARF_PARAMS)
+		abort();
+	if (proto->has_ret && proto->ret.kind != DWARF_VOID)
+		check_type(&proto->ret);
+	for (size_t i = 0; i < proto->nr; i++) {
+		check_name(proto->params[i].name);
+		check_type(&proto->params[i].type);
+	}
+}
+
+/* Where functions begin: sorted, each once. */
+static size_t list_functions(const struct elf_image *image, uint64_t vaddrs[FUNCTIONS])
+{
+	struct symbol_found found;
+	uint64_t vaddr, last = UINT64_MAX;
+	size_t nr = 0;
+
+	for (uint64_t offset = 0; offset < 8192 && nr < FUNCTIONS; offset += 16) {
+		if (!elf_image__vaddr(image, offset, &vaddr) ||
+		    !symbol_table__find(&image->functions, vaddr, &found))
+			continue;
+		vaddr -= found.offset;
+		if (vaddr != last)
+			vaddrs[nr++] = last = vaddr;
+	}
+	qsort(vaddrs, nr, sizeof(*vaddrs), compare__u64);
+	return nr;
+}
+
+static void try_dwarf(const struct elf_image *image, int fd)
+{
+	struct dwarf_proto protos[FUNCTIONS] = { 0 };
+	uint64_t vaddrs[FUNCTIONS];
+	size_t nr = list_functions(image, vaddrs);
+
+	dwarf_protos__read(fd, vaddrs, nr, protos);
+	for (size_t i = 0; i < nr; i++)
+		check_proto(&protos[i]);
+}
+
+static void try_answer(const uint8_t *data, size_t size)
+{
+	struct dwarf_proto proto = { 0 };
+
+	memcpy(&proto, data, size < sizeof(proto) ? size : sizeof(proto));
+	check_proto(&proto);
+}
+
+/* ---- names ---- */
+
 static void try_elf(struct flame *flame, int fd)
 {
 	struct elf_image image;
@@ -54,6 +131,7 @@ static void try_elf(struct flame *flame, int fd)
 	for (uint64_t offset = 0; offset < 8192; offset += 64)
 		if (elf_image__vaddr(&image, offset, &vaddr))
 			draw(flame, &image.functions, vaddr);
+	try_dwarf(&image, fd);
 	elf_image__free(&image);
 }
 
@@ -135,6 +213,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	try_elf(flame, fd);
 	try_unwind(fd, data, size);
+	try_answer(data, size);
 	try_maps(fd);
 	try_kallsyms(flame, fd);
 	try_perf_map(flame, fd);
