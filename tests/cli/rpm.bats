@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# contrib/rpm/iosonar.spec: rpm reads it and packs the source, and it packs what make install puts, and nothing else. It is not
-# built here: Debian's names of build dependencies differ.
+# contrib/rpm/iosonar.spec: rpm reads it and packs the source, and it packs what make install puts, and nothing else. tests/rpm
+# builds it, which takes minutes.
 
 setup() {
 	tmp=$BATS_TEST_TMPDIR
