@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# make [O=dir] [SAN=1] [V=1] [CC=clang]; make static release deb; make check lint install uninstall fuzz mutants bench-unit bench soak other everywhere.
+# make [O=dir] [SAN=1] [V=1] [CC=clang]; make static release deb; make check lint install uninstall fuzz mutants bench-unit bench soak soak-serve other everywhere.
 # `./try` and `./check` install what this needs.
 O ?= build
 PREFIX ?= /usr/local
@@ -93,7 +93,7 @@ HELPERS := $(patsubst tests/vm/%.c,$(O)/vm/%,$(wildcard tests/vm/*.c)) $(O)/vm/f
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: FORCE all commit static release release-here strict deb check lint quick install uninstall clean unit load fuzz fuzz-run fuzzers bench-unit bench soak mutants helpers other everywhere
+.PHONY: FORCE all commit static release release-here strict deb check lint quick install uninstall clean unit load fuzz fuzz-run fuzzers bench-unit bench soak soak-serve mutants helpers other everywhere
 
 all: $(O)/iosonar
 
@@ -314,12 +314,20 @@ bench-unit: all $(BENCHES)
 bench: all static helpers $(O)/bench/replay $(O)/load/large.t
 	$(Q)O=$(O) tests/bench/run
 
-# COMMANDS commands with latency and trace beside, then KILLS random kills, in a guest of 6.12.
+# COMMANDS commands with latency and trace beside, then KILLS random kills, then SERVE_SECONDS of serve while disks come and go, in
+# a guest of 6.12.
 COMMANDS ?= 1000000
 KILLS ?= 100
+SERVE_SECONDS ?= 600
 soak: all static helpers
-	$(Q)mkdir -p $(O)/soak && echo "commands=$(COMMANDS) kills=$(KILLS)" >$(O)/soak/numbers
-	$(Q)O=$(O) IOSONAR_VM_FILES=$(O)/soak tests/vm/run 6.12 soak
+	$(Q)mkdir -p $(O)/soak && echo "commands=$(COMMANDS) kills=$(KILLS) seconds=$(SERVE_SECONDS)" >$(O)/soak/numbers
+	$(Q)O=$(O) IOSONAR_VM_FILES=$(O)/soak tests/vm/run 6.12 soak soak_serve
+
+# Memory of serve over IOS reads and REQUESTS requests, a sixth of them scrapes, on this machine. As root.
+IOS ?= 10000000
+REQUESTS ?= 60000
+soak-serve: all
+	$(Q)SERVE_IOS=$(IOS) SERVE_REQUESTS=$(REQUESTS) prove -v tests/live/serve.t
 
 $(O)/bench/%: tests/bench/%.c $(O)/libiosonar.a
 	$(call say,BENCH,$@)

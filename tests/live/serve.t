@@ -39,18 +39,27 @@ await_line() {
 	sed 's/^/# /' "$1"
 }
 
-# ends PID NAME: by SIGTERM, with this exit code
+# ends PID NAME: by SIGTERM, with exit code 0 and a ledger without a loss. On some machines the kernel runs no program at a few of
+# many thousand ends of a loop device's requests: these are lost, are the only loss, and make it 3.
 ends() {
-	local code=0
+	local code=0 unseen issued completed
 	kill -TERM "$1"
 	wait "$1" || code=$?
-	is "$code" 0 "$2: SIGTERM ends it, exit 0"
-	is "$(tail -n 1 "$tmp/$2.err" | grep -c 'nothing lost$')" 1 "$2: with a ledger"
+	unseen=$(sed -n 's/^  lost \([0-9]*\): completion never seen$/\1/p' "$tmp/$2.err")
+	if [ -z "$unseen" ] || [ "$(grep -c '^  lost ' "$tmp/$2.err")" -ne 1 ]; then
+		is "$code" 0 "$2: SIGTERM ends it, exit 0"
+		is "$(tail -n 1 "$tmp/$2.err" | grep -c 'nothing lost$')" 1 "$2: with a ledger"
+		return
+	fi
+	read -r issued completed < <(sed -n 's/^issued \([0-9]*\) = completed \([0-9]*\) + in flight 0.*/\1 \2/p' "$tmp/$2.err" | tail -n 1)
+	is "$code" 3 "$2: SIGTERM ends it, exit 3: the kernel did not show $unseen ends"
+	is "$issued" $((completed + unseen)) "$2: with a ledger that has them"
 }
 
 scrape() { curl -sS --max-time 10 "http://127.0.0.1:$port/metrics" "$@"; }
 # value METRIC LABELS: of the page in $tmp/page
 value() { sed -n "s/^$1$2 //p" "$tmp/page"; }
+unseen() { value iosonar_lost_total '{reason="completion"}'; } # as ends has them
 series() { echo "{device=\"$name\",op=\"$1\"}"; }
 
 fio_load() { # fio_load READ|WRITE NUMBER [OPTION...]
@@ -129,7 +138,7 @@ check_api() {
 check_privileges() {
 	is "$(sed -nE 's/^(CapPrm|CapEff|NoNewPrivs|Seccomp):[[:space:]]*0*([0-9a-f]+)$/\2/p' "/proc/$pid/status" | xargs)" "0 0 1 2" \
 		"it serves without privileges"
-	check_memory ios
+	check_memory 50021
 	is "$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)" 1 "and without threads"
 }
 
@@ -145,16 +154,34 @@ ask_often() { # ask_often NUMBER
 		    c.close()
 	EOF
 }
-check_memory() {
-	local before after
-	ask_often 400
+check_memory() { # check_memory [IOS [REQUESTS]]
+	local before after requests=${2:-4000}
+	ask_often $((requests / 10))
 	before=$(rss)
-	ask_often 4000
-	[ "${1:-}" != ios ] || fio_load read 50021 --ioengine=libaio --iodepth=16 >/dev/null
+	ask_often "$requests"
+	[ -z "${1:-}" ] || fio_load read "$1" --ioengine=libaio --iodepth=32 --iodepth_batch=16 >"$tmp/done"
 	after=$(rss)
 	[ $((after - before)) -lt 512 ]
-	ok $? "4,000 requests${1:+ and 50,021 reads}: the process grows by less than 512 KiB ($before to $after)"
+	ok $? "$requests requests${1:+ and $1 reads}: the process grows by less than 512 KiB ($before to $after)"
 }
+
+# make soak-serve: instead of all other cases, with and without a flight recorder.
+check_soak() {
+	local with before
+	for with in '' '--keep 1m --keep-size 8Mi'; do
+		# shellcheck disable=SC2086
+		serve soak -d "$name" $with
+		[ -z "$with" ] || fio_load read 1000003 --ioengine=libaio --iodepth=32 >"$tmp/done" # fills what is kept
+		before=$(reads_counted)
+		check_memory "$SERVE_IOS" "$SERVE_REQUESTS"
+		sleep 0.2
+		scrape >"$tmp/page"
+		is "$(($(reads_counted) - before + $(value iosonar_lost_total '{reason="completion"}')))" "$(cat "$tmp/done")" "every read is counted${with:+, $with}"
+		kill -TERM "$pid"
+		wait "$pid"
+	done
+}
+reads_counted() { scrape | sed -n "s/^iosonar_commands_total$(series read) //p"; }
 
 # ---- the flight recorder ----
 
@@ -249,7 +276,7 @@ check_overflow() {
 	dropped=$(value iosonar_lost_total '{reason="ring"}')
 	[ "$dropped" -gt 0 ]
 	ok $? "a ring of 4 KiB drops records ($dropped)"
-	is "$(value iosonar_commands_total "$(series read)") $(($(records) + dropped))" "50021 50021" "counts are right, and what is dropped is what is missing"
+	is "$(($(value iosonar_commands_total "$(series read)") + $(unseen))) $(($(records) + dropped + $(unseen)))" "50021 50021" "counts are right, and what is dropped is what is missing"
 	"$IOSONAR" latency -r "$tmp/cap" >"$tmp/out" 2>"$tmp/err"
 	is "$? $(grep -c "lacks $dropped records" "$tmp/err")" "3 1" "latency -r knows, exit 3"
 	kill -TERM "$pid"
@@ -286,6 +313,68 @@ ends_with_failures() {
 	kill -TERM "$pid"
 	wait "$pid" || code=$?
 	is "$code $(grep -c 'nothing lost$' "$tmp/failures.err")" "0 1" "failures are no losses"
+}
+
+# A loop device that is removed: its series are in one more scrape.
+check_gone() {
+	local other labels
+	truncate -s 1M "$tmp/other" && other=$(losetup -f --show "$tmp/other" 2>"$tmp/err")
+	if [ -z "$other" ]; then
+		skip "a device that goes" "no second loop device: $(head -1 "$tmp/err")"
+		return
+	fi
+	serve gone -d "${other#/dev/}" -d "$name"
+	dd if="$other" of=/dev/null bs=4k count=13 iflag=direct status=none
+	scrape >"$tmp/page"
+	labels="{device=\"${other#/dev/}\",op=\"read\"}"
+	losetup -d "$other"
+	for _ in $(seq 20); do
+		python3 -c 'import fcntl, sys; fcntl.ioctl(open("/dev/loop-control"), 0x4c81, int(sys.argv[1]))' "${other#/dev/loop}" 2>"$tmp/err" && break
+		sleep 0.1
+	done
+	sleep 1
+	scrape >"$tmp/last"
+	scrape >"$tmp/after"
+	is "$(value iosonar_commands_total "$labels")" 13 "a device that goes: it is there"
+	is "$(sed -n "s/^iosonar_commands_total$labels //p" "$tmp/last")" 13 "a device that goes: in one more scrape"
+	is "$(grep -c "\"${other#/dev/}\"" "$tmp/after") $(grep -c "^iosonar_commands_total{device=\"$name\"" "$tmp/after")" "0 2" "and in none after it; the other one is"
+	ends "$pid" gone
+}
+
+# 50 pages that watch: counts stay exact, and the server needs less than 5 % of a CPU.
+cpu_ticks() { awk '{ print $14 + $15 }' "/proc/$pid/stat"; }
+check_many_pages() {
+	local before watchers reads
+	serve many -d "$name"
+	python3 - "$port" <<-'EOF' &
+		import socket, sys, time
+		pages = []
+		for _ in range(50):
+		    s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+		    s.sendall(b"GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		    pages.append(s)
+		end = time.monotonic() + 8
+		got = [0] * 50
+		while time.monotonic() < end:
+		    for i, s in enumerate(pages):
+		        s.settimeout(0.02)
+		        try: got[i] += s.recv(65536).count(b"\nid: ")
+		        except TimeoutError: pass
+		sys.exit(min(got) < 4)
+	EOF
+	watchers=$!
+	sleep 1.5
+	before=$(cpu_ticks)
+	reads=$(fio_load read 5003 --rate_iops=1000)
+	before=$(($(cpu_ticks) - before))
+	wait "$watchers"
+	ok $? "50 pages: each gets its events"
+	scrape >"$tmp/page"
+	is "$(($(value iosonar_commands_total "$(series read)") + $(value iosonar_lost_total '{reason="completion"}')))" "$reads" "50 pages: every read is counted"
+	[ "$before" -lt $((5 * $(getconf CLK_TCK) / 20)) ]
+	ok $? "50 pages: the server takes less than 5 % of a CPU ($before ticks in 5 s)"
+	kill -TERM "$pid"
+	wait "$pid"
 }
 
 # ---- other sockets, limits ----
@@ -428,9 +517,9 @@ check_stalled() {
 # ---- Prometheus ----
 
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
-# ask QUERY: the first value of the answer
+# ask QUERY [TIME]: the first value of the answer
 ask() {
-	curl -sS --max-time 10 --data-urlencode "query=$1" "http://127.0.0.1:$prometheus_port/api/v1/query" |
+	curl -sS --max-time 10 --data-urlencode "query=$1" ${2:+--data-urlencode "time=$2"} "http://127.0.0.1:$prometheus_port/api/v1/query" |
 		python3 -c 'import json, sys; r = json.load(sys.stdin)["data"]["result"]; print(r[0]["value"][1] if r else "none")'
 }
 start_prometheus() {
@@ -472,19 +561,22 @@ check_contrib() {
 	is "$? $(grep -c Unknown "$tmp/err")" "0 0" "contrib: the unit's exposure is below 3.0"
 }
 check_prometheus() {
-	local p99 one
+	local p99 one lost
 	is "$(ask up)" 1 "Prometheus scrapes it" || sed 's/^/# /' "$tmp/prometheus.log"
 	# latency counts the same commands, for a second opinion of their percentile
 	timeout 60 "$IOSONAR" latency -d "$name" -o json --out "$tmp/json" -- fio --name=load --filename="$disk" --direct=1 \
 		--ioengine=libaio --iodepth=4 --rw=randread --bs=4k --size=16M --io_size=$((5003 * 4096)) --norandommap --rate_iops=600 \
 		--output-format=json --output="$tmp/fio" >"$tmp/out" 2>"$tmp/err" </dev/null
 	sleep 2.2
-	is "$(ask "iosonar_commands_total{device=\"$name\",op=\"read\"}")" \
+	lost=$(ask 'sum(iosonar_lost_total{reason="completion"})') # as ends has them
+	is "$(($(ask "iosonar_commands_total{device=\"$name\",op=\"read\"}") + lost))" \
 		"$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["jobs"][0]["read"]["total_ios"])' "$tmp/fio")" \
 		"it has as many reads as fio did"
 	one="iosonar_commands_total{device=\"$name\",op=\"read\"}[1m]"
-	is "$(ask "max_over_time($one) - min_over_time($one)")" 5003 "its growth over time is the load"
-	is "$(ask 'sum(iosonar_lost_total)')" 0 "and no loss"
+	is "$(($(ask "max_over_time($one) - min_over_time($one)") + lost))" 5003 "its growth over time is the load"
+	# As of the last sample there is nothing to extrapolate: the first one is 0.
+	is "$(($(ask "increase($one)" "$(ask "timestamp(iosonar_commands_total{device=\"$name\",op=\"read\"})")") + lost))" 5003 "increase() is the load"
+	is "$(ask 'sum(iosonar_lost_total{reason!="completion"})')" 0 "and no loss of ours"
 	is "$(ask 'min_over_time(up[8s])')" 1 "no scrape failed"
 	p99=$(sed -n 's/^{"type":"latency","span":"total".*"p99_ns":\([0-9]*\).*/\1/p' "$tmp/json")
 	python3 - "$(ask "histogram_quantile(0.99, iosonar_command_latency_seconds_bucket{device=\"$name\",op=\"read\"})")" "$p99" <<-'EOF'
@@ -542,6 +634,11 @@ exec 9<>"$disk" && { flock -x 9 || true; }
 name=${disk#/dev/}
 dd if=/dev/zero of="$disk" bs=1M oflag=direct status=none 2>/dev/null
 
+if [ -n "${SERVE_IOS:-}" ]; then
+	check_soak
+	echo "1..$nr"
+	exit $((failed > 0))
+fi
 start_hostile
 start_stalled
 check_counts
@@ -550,6 +647,8 @@ check_keep
 check_forgets
 check_overflow
 check_failures
+check_gone
+check_many_pages
 check_unix
 check_activation
 check_series

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=dash disable=SC1091 # numbers is written by make
+# shape: nvme
+# kernels: none
+# timeout: 14400
+#
+# soak_serve: `serve --keep` for a long time, under fio, while disks come and go and a scraper asks, and `record --ring` beside it,
+# whose oldest files go: neither grows or keeps files open, both count what the kernel counts and lose nothing. `make soak` says for
+# how long, in /files/numbers.
+
+seconds=300
+[ ! -e /files/numbers ] || . /files/numbers
+dev=$(disk io0)
+set_scheduler "$dev" none
+echo 2 >"/sys/block/$dev/queue/nomerges" # neighbours in a batch stay two commands
+ifconfig lo 127.0.0.1 up
+objects=$(bpf_objects)
+gone() { [ "$(bpf_objects)" = "$objects" ]; }
+
+iosonar serve --keep 1m --keep-size 4Mi 2>/tmp/err &
+pid=$!
+wait_for 60 grep -q '^serving http://127.0.0.1:9936$' /tmp/err
+ok $? "it serves" || note "$(cat /tmp/err)"
+scrape() { wget -qO /tmp/page http://127.0.0.1:9936/metrics; }
+# counted DISK OP: of the last page.
+counted() { sed -n "s/^iosonar_commands_total{device=\"$1\",.*op=\"$2\"} //p" /tmp/page | grep . || echo 0; }
+# rss PID, files PID: its memory in KiB, how many files it has open.
+rss() { sed -n 's/^VmRSS:[[:space:]]*\([0-9]*\).*/\1/p' "/proc/$1/status"; }
+files() { set -- "/proc/$1/fd"/* && echo $#; }
+now() { cut -d. -f1 /proc/uptime; }
+
+# At most six files of 256 KiB, each with a line in the manifest. What was seen of these stays in /tmp/lines when a file goes.
+mkdir /tmp/ring
+iosonar record -v -d "$dev" --ring /tmp/ring --size 1536Ki --files 6 >/tmp/record.out 2>/tmp/record.err &
+record=$!
+wait_for 60 grep -q '^tables' /tmp/record.err
+ok $? "record --ring is attached" || note "$(cat /tmp/record.err)"
+sleep 0.5
+: >/tmp/lines
+look() {
+	[ ! -e /tmp/ring/manifest.jsonl ] || sort -u -o /tmp/lines /tmp/lines /tmp/ring/manifest.jsonl
+	set -- /tmp/ring/*.cap
+	[ $# -le "$most" ] || most=$#
+}
+# sum KEY: over all files that ever were.
+sum() { sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p" /tmp/lines | awk '{ n += $1 } END { print n + 0 }'; }
+
+before_reads=$(stat_of "$dev" reads) before_writes=$(stat_of "$dev" writes)
+fio --name=t --filename="/dev/$dev" --rw=randrw --bs=4k --direct=1 --ioengine=io_uring --gtod_reduce=1 --iodepth=64 \
+	--iodepth_batch=16 --iodepth_batch_complete_min=16 --time_based --runtime="$seconds" --norandommap --eta=never \
+	--output-format=json --output=/tmp/fio.json >&2 &
+fio=$!
+
+# A disk comes, is read 11 times, and goes; the pages are asked for; then the process is looked at.
+: >/tmp/samples
+began=$(now) nr=0 wrong=0 most=0
+while kill -0 $fio 2>/dev/null; do
+	null_disk nullb0 >&2 || wrong=$((wrong + 1))
+	wait_for 20 test -b /dev/nullb0
+	dd if=/dev/nullb0 of=/dev/null bs=4k count=11 iflag=direct 2>/dev/null || wrong=$((wrong + 1))
+	scrape || wrong=$((wrong + 1))
+	null_remove nullb0
+	look
+	echo "$(($(now) - began)) $(rss $pid) $(files $pid) $(rss $record) $(files $record)" >>/tmp/samples
+	nr=$((nr + 1))
+done
+wait $fio
+ok $? "fio ends well"
+sleep 1
+kernel="$(($(stat_of "$dev" reads) - before_reads)) $(($(stat_of "$dev" writes) - before_writes))"
+scrape
+ok $? "it still answers"
+reads=$(fio_ios /tmp/fio.json read) writes=$(fio_ios /tmp/fio.json write)
+note "$reads reads and $writes writes in $seconds s; a disk came and went $nr times"
+is $wrong 0 "each disk came, was read and went, and each page was answered"
+[ $nr -ge 3 ]
+ok $? "$nr disks, at least 3"
+is "$kernel" "$reads $writes" "the kernel counts what fio did"
+is "$(counted "$dev" read) $(counted "$dev" write)" "$reads $writes" "so does serve"
+is "$(grep '^iosonar_lost_total' /tmp/page | grep -cv ' 0$')" 0 "no reason of a loss is above 0" || note "$(grep '^iosonar_lost_total' /tmp/page)"
+
+# flat NAME COLUMN KIB WORDS: after the first minute, which is what serve keeps of commands, its memory stays within so much, WORDS say
+# why; and in the next column its open files.
+flat() {
+	awk -v memory="$2" '
+		$1 < 60 { next }
+		!nr++ { first = least = most = $memory; fewest = many = $(memory + 1) }
+		{ last = $memory; files = $(memory + 1) }
+		last < least { least = last } last > most { most = last }
+		files < fewest { fewest = files } files > many { many = files }
+		END { print most - least, many - fewest, first + 0, last + 0, fewest + 0, many + 0 }' /tmp/samples >/tmp/flat
+	read -r grown opened first last fewest many </tmp/flat
+	note "$1: $first KiB after a minute, $last KiB at the end; $fewest to $many open files"
+	between "$grown" 0 "$3" "$1: its memory stays within $4"
+	between "$opened" 0 2 "$1: the number of open files stays within 2"
+}
+flat serve 2 $((1024 + 8192 + nr * 64)) "1 MiB, 8 MiB for what pages may ask for, and 64 KiB for each disk, whose counts stay"
+flat record 4 1024 "1 MiB"
+
+kill -INT $record
+wait $record
+is $? 0 "record: exit 0" || note "$(cat /tmp/record.err)"
+look
+made=$(grep -c . /tmp/lines)
+note "record: $(sum records) records in $made files"
+is "$(sum records) $(sum lost)" "$((reads + writes)) 0" "record: the files that ever were have each command, and lost none"
+is "$(sed -n 's/.*"number":\([0-9]*\).*/\1/p' /tmp/lines | sort -n | tail -n 1)" "$made" "record: none of them was missed"
+[ "$most" -le 6 ] && [ "$made" -gt 6 ]
+ok $? "record: files came and went" || note "$made files, at most $most at a time"
+grep -qE '^issued ([0-9]+) = completed \1 \+ in flight 0; nothing lost$' /tmp/record.err
+ok $? "record: its ledger balances" || note "$(tail -n 6 /tmp/record.err)"
+
+kill -TERM $pid
+wait $pid
+is $? 0 "serve: SIGTERM ends it, exit 0" || note "$(cat /tmp/err)"
+note "$(tail -n 1 /tmp/err)"
+tail -n 1 /tmp/err | grep -qE '^issued ([0-9]+) = completed \1 \+ in flight 0; nothing lost$'
+ok $? "serve: its ledger balances" || note "$(tail -n 6 /tmp/err)"
+wait_for 10 gone
+ok $? "nothing stays behind"
+done_testing
