@@ -97,8 +97,8 @@ check_full() {
 functions=raw
 "$IOSONAR" calls submit_bio_noacct -t 10ms >/dev/null 2>"$tmp/err" && functions=kernel
 views=("latency -d $disk" "trace -d $disk" "record -d $disk" "cache" "cache --events -d $disk" "record --cache --events")
-[ $functions = raw ] || views+=("calls submit_bio_noacct" "class bio")
-[ $functions = kernel ] || skip "calls, class" "this kernel lets nobody attach to functions: $(head -1 "$tmp/err")"
+[ $functions = raw ] || views+=("calls submit_bio_noacct" "class bio" "waits")
+[ $functions = kernel ] || skip "calls, class, waits" "this kernel lets nobody attach to functions: $(head -1 "$tmp/err")"
 for words in "${views[@]}"; do
 	read -ra view <<<"$words"
 	every=(-i 20ms)

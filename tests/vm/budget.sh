@@ -56,8 +56,9 @@ for name in nvme other; do
 	ok $? "$name: and that this is not enough"
 done
 
-# A burst, a pause, a burst: the share of timed commands changes while commands are in flight, and none is lost.
-measure /tmp/bursts -d "$dev" --budget 10ppm -i 500ms
+# A burst, a pause, a burst: the share of timed commands changes while commands are in flight, and none is lost. 20 commands a second
+# are within 100 ppm also in a guest that gets a fifth of a CPU.
+measure /tmp/bursts -d "$dev" --budget 100ppm -i 500ms
 for _ in 1 2 3; do
 	busy part "$dev" --runtime=1 --time_based
 	all_reads=$((${all_reads:-0} + $(fio_ios /tmp/part.json read))) all_writes=$((${all_writes:-0} + $(fio_ios /tmp/part.json write)))

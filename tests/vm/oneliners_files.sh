@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash disable=SC2154,SC2317 # the libraries set variables; they call what is defined here
-# shape: nvme
+# shape: files
 # timeout: 200
 # kernels: 6.12
 # brings: docs/one-liners.md tests/vm/oneliners_lib.sh
