@@ -92,7 +92,7 @@ const struct cmd cmd_waits = {
 	.objects = CMD_OBJECTS(&waits_rows, &waits_slow, &waits_ledger, &async_rows, &async_slow,
 			       &async_ledger),
 	.run = waits_run,
-	.needs = NEED_PROGRAMS | NEED_FUNCTIONS | NEED_RINGS | NEED_STACKS,
+	.needs = NEED_PROGRAMS | NEED_CALL_WAITS | NEED_RINGS | NEED_STACKS,
 };
 
 /* ---- calls ---- */

@@ -10,9 +10,12 @@
 
 static void facts_read_waits(struct doctor_facts *facts)
 {
+	const struct btf *btf = facts->has_btf ? facts->kernel.btf : NULL;
+
 	facts->has_tag_event =
-		facts->has_btf &&
-		kernel__event_arguments(facts->kernel.btf, "btf_trace_block_rq_tag_wait") >= 0;
+		btf && kernel__event_arguments(btf, "btf_trace_block_rq_tag_wait") >= 0;
+	facts->has_uring_event =
+		btf && kernel__event_arguments(btf, "btf_trace_io_uring_complete") >= 0;
 	facts->queue_err = kallsyms__find("/proc/kallsyms", queue_functions, facts->queue_functions,
 					  NR_QUEUE_FUNCTIONS);
 }

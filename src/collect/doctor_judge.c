@@ -65,9 +65,9 @@ static const char *facts_span(const struct doctor_facts *facts, unsigned int nee
 	if (!(needs & (NEED_IO | NEED_PROGRAMS)))
 		return needs ? "lists what can be probed" : "needs nothing from the kernel";
 	if (needs & NEED_PROGRAMS)
-		return needs & NEED_ACCESSES	? "pages and accesses, from kernel functions"
-		       : needs & NEED_FUNCTIONS ? "kernel functions"
-						: "any event";
+		return needs & NEED_ACCESSES ? "pages and accesses, from kernel functions"
+		       : needs & (NEED_FUNCTIONS | NEED_CALL_WAITS) ? "kernel functions"
+								    : "any event";
 	if (needs & NEED_STAGES)
 		return "block_bio_queue to block_rq_complete, and the events between";
 	return facts_see_nvme(facts) ? "nvme_setup_cmd to nvme_complete_rq; other disks: "
@@ -136,6 +136,8 @@ static const struct loss {
 	{ NEED_WAITS, facts_have_kprobes,
 	  "names of waits before the request, all in Q2G (requires kprobes)" },
 	{ NEED_ACCESSES, facts_probe_functions, "accesses (requires fentry or kprobes)" },
+	{ NEED_CALL_WAITS, facts_probe_functions,
+	  "read, write, fsync and libaio: only --async of io_uring (requires fentry or kprobes)" },
 	{ NEED_TRACEPOINTS, facts_list_tracepoints, "tracepoints (tracefs is not readable)" },
 	{ NEED_ANY_FUNCTION, facts_probe_functions,
 	  "kernel functions (requires fentry or kprobes)" },
@@ -190,6 +192,10 @@ static void judge_refusal(const struct doctor_report *report, const struct docto
 		snprintf(why, size, "requires BPF ring buffers: %s", doctor_error(ring));
 	else if (needs & NEED_FUNCTIONS && !facts_probe_functions(facts))
 		snprintf(why, size, "functions cannot be probed here: no fentry and no kprobes");
+	else if (needs & NEED_CALL_WAITS && !facts_probe_functions(facts) &&
+		 !facts->has_uring_event)
+		snprintf(why, size,
+			 "no fentry, no kprobes, and no events of io_uring on this kernel");
 	else if (needs & NEED_CALLS && !facts_probe_functions(facts) &&
 		 !facts_probe_processes(facts))
 		snprintf(why, size,

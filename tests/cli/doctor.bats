@@ -83,7 +83,7 @@ refused() {
 	agrees
 }
 
-# words_of COMMAND: of a short run of it, live.
+# words_of COMMAND STATE: of a short run of it, live, if this is its state.
 words_of() {
 	case $1 in
 	latency) echo "latency --by file -t 20ms" ;;
@@ -94,6 +94,7 @@ words_of() {
 	print) echo "print raw:block_rq_complete -t 20ms" ;;
 	pair) echo "pair raw:block_rq_issue raw:block_rq_complete on rq -t 20ms" ;;
 	class) echo "class bio -t 20ms" ;;
+	waits) echo "waits $([ "$2" = ok ] || echo --async) -t 20ms" ;; # calls may be out of reach
 	calls) echo "calls user:$(readlink -f "$iosonar"):main -t 20ms" ;; # kernel functions may be out of reach
 	record) echo "record --stages -w $dir/a.cap -t 20ms" ;;
 	events) echo "events raw:block_*" ;;
@@ -112,7 +113,7 @@ said_and_done() {
 	for command in $("$iosonar" help | sed -nE 's/^  ([a-z]+) +.*/\1/p'); do
 		line=$(grep "^{\"type\":\"doctor\",\"section\":\"command\",\"item\":\"$command\"" "$tmp/said") || { echo "$command is not judged"; return 1; }
 		state=${line##*\"state\":\"} state=${state%%\"*}
-		read -ra words <<<"$(words_of "$command")"
+		read -ra words <<<"$(words_of "$command" "$state")"
 		code=0
 		"${as[@]}" "$iosonar" "${words[@]}" --allow-loss >"$dir/out" 2>&1 </dev/null || code=$?
 		[ "$code" -ne 2 ] || { code=0 && "${as[@]}" "$iosonar" "${words[@]}" >"$dir/out" 2>&1 </dev/null || code=$?; }

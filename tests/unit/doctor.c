@@ -484,6 +484,7 @@ static const struct doctor_command judged_commands[] = {
 	{ "cache", NEED_PROGRAMS | NEED_ACCESSES },
 	{ "count", NEED_PROGRAMS | NEED_TRACEPOINTS | NEED_ANY_FUNCTION },
 	{ "class", NEED_PROGRAMS | NEED_FUNCTIONS },
+	{ "waits", NEED_PROGRAMS | NEED_CALL_WAITS },
 	{ "calls", NEED_PROGRAMS | NEED_CALLS | NEED_ANY_FUNCTION },
 	{ "events", NEED_TRACEPOINTS },
 	{ "report", 0 },
@@ -618,6 +619,7 @@ static void test_losses(void)
 	is_command("cache", doctor_ok, "pages and accesses, from kernel functions");
 	is_command("count", doctor_ok, "any event");
 	is_command("class", doctor_ok, "kernel functions");
+	is_command("waits", doctor_ok, "kernel functions");
 	is_command("events", doctor_ok, "lists what can be probed");
 	is_command("report", doctor_ok, "needs nothing from the kernel");
 	facts.rights.caps = cap_bpf | cap_perfmon;
@@ -642,6 +644,13 @@ static void test_losses(void)
 		"or kprobes)");
 	is_command("class", doctor_no, "functions cannot be probed here: no fentry and no kprobes");
 	is_command("calls", doctor_partly, "without kernel functions (requires fentry or kprobes)");
+	is_command("waits", doctor_no,
+		   "no fentry, no kprobes, and no events of io_uring on this kernel");
+	facts.has_uring_event = true;
+	judge(&facts);
+	is_command("waits", doctor_partly,
+		   "without read, write, fsync and libaio: only --async of io_uring (requires "
+		   "fentry or kprobes)");
 	facts.tried[TRIAL_UPROBE] = -EACCES;
 	judge(&facts);
 	is_command("calls", doctor_no,
