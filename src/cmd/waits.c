@@ -104,7 +104,8 @@ static int waits_on_wait(void *state, struct session *s, const struct wait_recor
 	struct wait_key key;
 
 	waits_rows__split(s, record, parts);
-	waits_rows__key(record, v->by_mask, &key);
+	waits_rows__key(record, &key);
+	wait_row__mask(&key, v->by_mask);
 	if (wait_groups__add(&v->interval, &key, parts))
 		return log_no_memory();
 	if (v->slow.given && waits_slowest__add(&v->slowest, s, record))
@@ -145,7 +146,7 @@ static int waits_on_start(void *state, struct session *s)
 {
 	struct waits_view *v = state;
 
-	v->table = waits_rows__table(s, &v->by_mask);
+	v->table = wait_row__table(s, &waits_rows, &v->by_mask);
 	if (!v->table)
 		return log_no_memory();
 	if (!v->slow.given)
@@ -163,10 +164,8 @@ static void waits_show(struct waits_view *v, struct session *s, struct wait_grou
 		return;
 	wait_groups__sort(groups);
 	for (size_t i = 0; i < groups->nr; i++)
-		if (v->async)
-			async_rows__put(v->table, s, groups->groups[i], span, &v->conditions);
-		else
-			waits_rows__put(v->table, s, groups->groups[i], span, &v->conditions);
+		wait_row__put(v->table, s, v->async ? &async_rows_words : &waits_rows_words,
+			      groups->groups[i], span, &v->conditions);
 }
 
 static int waits_end_interval(struct waits_view *v)
@@ -239,7 +238,7 @@ static int async_on_start(void *state, struct session *s)
 {
 	struct waits_view *v = state;
 
-	v->table = async_rows__table(s, &v->by_mask);
+	v->table = wait_row__table(s, &async_rows, &v->by_mask);
 	if (!v->table)
 		return log_no_memory();
 	if (!v->slow.given)
@@ -260,7 +259,8 @@ static int async_on_request(void *state, struct session *s, const struct async_r
 	async__split(record, steps);
 	for (int i = 0; i < NR_ASYNC_STEPS; i++)
 		sum += steps[i];
-	async_rows__key(record, v->by_mask, &key);
+	async_rows__key(record, &key);
+	wait_row__mask(&key, v->by_mask);
 	if (wait_groups__add(&v->interval, &key, steps))
 		return log_no_memory();
 	if (v->slow.given)

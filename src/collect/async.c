@@ -5,46 +5,33 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include "base/clock.h"
 #include "base/log.h"
 #include "bpf/async.skel.h"
+#include "collect/feed.h"
 #include "collect/file_filter.h"
-#include "collect/file_names.h"
-#include "collect/io.h"
 #include "collect/kernel.h"
 #include "collect/obstacle.h"
 #include "collect/target.h"
 #include "collect/task_filter.h"
 #include "collect/trial.h"
-#include "collect/types.h"
-
-enum { ASYNC_LINKS = 24 };
 
 /* Functions, in the order of attaching. */
 enum async_hook { HOOK_AIO_COMPLETE, HOOK_ISSUE, HOOK_AIO_READ, HOOK_AIO_WRITE, NR_ASYNC_HOOKS };
 enum async_method { BY_NOTHING, BY_KPROBE, BY_FENTRY };
 
 struct async {
+	struct feed feed;
 	struct async_wants wants;
 	struct async_bpf *skel;
-	struct btf *btf; /* the kernel's, during start */
 	enum async_method methods[NR_ASYNC_HOOKS];
 	bool submits_sqe; /* io_uring_submit_sqe, else io_uring_submit_req */
 	bool has_punt, has_link, has_defer;
-	uint32_t nr_cpus;
-	void *counts, *files; /* mapped */
-	struct mounts mounts;
-	struct ring_buffer *ring;
 	async_fn fn; /* of the current reader */
 	void *taker;
-	uint64_t start_ns, skipped;
-	struct bpf_link *links[ASYNC_LINKS];
-	int nr_links;
 };
 
 /* ---- the shape of the kernel ---- */
@@ -63,7 +50,7 @@ struct async_shape {
 
 static bool async_find(const struct async *a, const struct async_shape *shape, uint8_t *at)
 {
-	const int nr = kernel__event_arguments(a->btf, shape->event);
+	const int nr = kernel__event_arguments(a->feed.btf, shape->event);
 
 	for (int i = 0; i < 4; i++) {
 		if (nr <= 0 || shape->known[i].nr != nr)
@@ -90,7 +77,7 @@ static int async_find_events(struct async *a, struct async_settings *ro)
 		"btf_trace_io_uring_defer",
 		{ { 4, ASYNC_SECOND }, { 3, ASYNC_SECOND }, { 1, ASYNC_FIRST } },
 	};
-	const int complete = kernel__event_arguments(a->btf, "btf_trace_io_uring_complete");
+	const int complete = kernel__event_arguments(a->feed.btf, "btf_trace_io_uring_complete");
 
 	a->submits_sqe = async_find(a, &sqe, &ro->submit_at);
 	if (complete < 3 || (!a->submits_sqe && !async_find(a, &req, &ro->submit_at)))
@@ -101,7 +88,7 @@ static int async_find_events(struct async *a, struct async_settings *ro)
 	a->has_link = async_find(a, &link, &ro->link_at);
 	a->has_defer = async_find(a, &defer, &ro->defer_at);
 	ro->complete_is_named = complete == 4; /* until 5.17 */
-	ro->bio_is_second = kernel__event_arguments(a->btf, "btf_trace_block_bio_queue") == 2;
+	ro->bio_is_second = kernel__event_arguments(a->feed.btf, "btf_trace_block_bio_queue") == 2;
 	return 0;
 }
 
@@ -129,25 +116,13 @@ static int async_set_filter(struct async_settings *ro, const struct async_wants 
 	return 0;
 }
 
-static int async_set_ring(const struct async *a)
+static int async_set(void *owner)
 {
-	uint32_t power = (uint32_t)sysconf(_SC_PAGESIZE);
-
-	if (!a->wants.buffer_bytes)
-		return 0;
-	while (power < a->wants.buffer_bytes)
-		power *= 2;
-	return bpf_map__set_max_entries(a->skel->maps.async_records, power);
-}
-
-static int async_set(struct async *a)
-{
+	struct async *a = owner;
 	struct async_settings *ro = (struct async_settings *)&a->skel->rodata->async;
 	int err = async_set_filter(ro, &a->wants);
 
 	err = err ?: async_find_events(a, ro);
-	err = err ?: bpf_map__set_max_entries(a->skel->maps.async_counts, a->nr_cpus);
-	err = err ?: async_set_ring(a);
 	if (!err && ro->complete_is_named)
 		err = bpf_map__set_max_entries(a->skel->maps.async_names, ASYNC_REQUESTS);
 	return err;
@@ -175,13 +150,13 @@ static bool async_follows_aio(const struct async *a)
 
 static void async_choose_methods(struct async *a)
 {
-	const bool has_fentry = !trial__fentry(a->btf), has_kprobe = !trial__do(TRIAL_KPROBE);
+	const bool has_fentry = !trial__fentry(a->feed.btf), has_kprobe = !trial__do(TRIAL_KPROBE);
 
 	for (int i = 0; i < NR_ASYNC_HOOKS; i++) {
 		const char *function = async_hooks[i].function;
 
 		if (has_fentry &&
-		    kernel__function_parameters(a->btf, function) == async_hooks[i].parameters)
+		    kernel__function_parameters(a->feed.btf, function) == async_hooks[i].parameters)
 			a->methods[i] = BY_FENTRY;
 		else
 			a->methods[i] = has_kprobe ? BY_KPROBE : BY_NOTHING;
@@ -225,9 +200,10 @@ static void async_programs(const struct async *a, struct async_program programs[
 	memcpy(programs, all, sizeof(all));
 }
 
-static int async_choose(struct async *a)
+static int async_choose(void *owner)
 {
-	struct targets targets = { .kernel = a->btf };
+	struct async *a = owner;
+	struct targets targets = { .kernel = a->feed.btf };
 	struct async_program programs[NR_ASYNC_EVENTS];
 	struct bpf_program *program;
 
@@ -243,21 +219,6 @@ static int async_choose(struct async *a)
 	return targets__aim_all(&targets, a->skel->obj);
 }
 
-/* Kept in the order of attaching: detached in reverse. */
-static int async_keep(struct async *a, struct bpf_link *link)
-{
-	if (!link)
-		return -errno;
-	a->links[a->nr_links++] = link;
-	return 0;
-}
-
-static void async_unlink(struct async *a)
-{
-	while (a->nr_links)
-		bpf_link__destroy(a->links[--a->nr_links]);
-}
-
 /* A function that the kernel does not have, or that cannot be probed, leaves it without a method.
  */
 static int async_attach_hook(struct async *a, int hook)
@@ -268,7 +229,7 @@ static int async_attach_hook(struct async *a, int hook)
 	for (int is_end = async_hooks[hook].has_end; is_end >= 0 && !err; is_end--) {
 		struct bpf_program *program = async_hook_program(a, hook, is_end);
 
-		err = async_keep(a,
+		err = feed__keep(&a->feed,
 				 a->methods[hook] == BY_FENTRY
 					 ? bpf_program__attach(program)
 					 : bpf_program__attach_kprobe(program, is_end, function));
@@ -297,34 +258,27 @@ static int async_attach(struct async *a)
 	async_programs(a, programs);
 	for (int i = 0; i < NR_ASYNC_EVENTS - 1 && !err; i++)
 		if (programs[i].is_wanted)
-			err = async_keep(a, bpf_program__attach(programs[i].program));
-	a->start_ns = clock__mono_ns(); /* no request that is seen is older */
+			err = feed__keep(&a->feed, bpf_program__attach(programs[i].program));
+	a->feed.start_ns = clock__mono_ns(); /* no request that is seen is older */
 	if (!err && async_follows_aio(a))
 		err = async_attach_hooks(a, HOOK_AIO_READ, HOOK_AIO_WRITE);
-	return err ?: async_keep(a, bpf_program__attach(programs[NR_ASYNC_EVENTS - 1].program));
+	return err
+		       ?: feed__keep(&a->feed,
+				     bpf_program__attach(programs[NR_ASYNC_EVENTS - 1].program));
 }
 
-static int async_load(struct async *a, struct start *start)
+static int async_open(void *owner, const struct bpf_object_open_opts *opts)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, opts);
-	struct types types;
-	int err = targets__take_over();
+	struct async *a = owner;
 
-	if (err)
-		return start->err = err;
-	opts.btf_custom_path = types__open(&types);
-	a->skel = async_bpf__open_opts(&opts);
-	err = a->skel ? async_set(a)
-		      : log_err(-errno, "cannot open the BPF object: %s", strerror(errno));
-	if (!err) {
-		start->step = START_PROGRAMS;
-		start->err = async_choose(a);
-		start->err =
-			start->err ?: types__fill(&types, a->btf, bpf_object__btf(a->skel->obj));
-		start->err = start->err ?: async_bpf__load(a->skel);
-	}
-	types__close(&types);
-	return err ?: start->err;
+	a->skel = async_bpf__open_opts(opts);
+	if (!a->skel)
+		return -errno;
+	a->feed.skeleton = a->skel->skeleton;
+	a->feed.counts = a->skel->maps.async_counts;
+	a->feed.files = a->skel->maps.async_files;
+	a->feed.records = a->skel->maps.async_records;
+	return 0;
 }
 
 static void async_say_missing(const struct async *a)
@@ -341,11 +295,12 @@ static void async_say_missing(const struct async *a)
 
 static int async_start_programs(struct async *a)
 {
+	static const struct feed_steps steps = { async_open, async_set, async_choose };
 	struct start start = { 0 };
 	int err;
 
 	async_choose_methods(a);
-	err = async_load(a, &start);
+	err = feed__load(&a->feed, &steps, a, a->wants.buffer_bytes, &start);
 	if (!err) {
 		start.step = START_ATTACH;
 		start.what = "io_uring_complete";
@@ -360,24 +315,6 @@ static int async_start_programs(struct async *a)
 
 /* ---- open ---- */
 
-static size_t async_bytes(const struct bpf_map *map)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t bytes = (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map);
-
-	return (bytes + page - 1) / page * page;
-}
-
-static int async_map(void **to, const struct bpf_map *map)
-{
-	void *cells = mmap(NULL, async_bytes(map), PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
-
-	if (cells == MAP_FAILED)
-		return log_err(-errno, "cannot map the tables: %s", strerror(errno));
-	*to = cells;
-	return 0;
-}
-
 static int async_on_sample(void *arg, void *data, size_t size)
 {
 	struct async *a = arg;
@@ -385,64 +322,33 @@ static int async_on_sample(void *arg, void *data, size_t size)
 	return size == sizeof(struct async_record) ? a->fn(a->taker, data) : 0;
 }
 
-static int async_start(struct async *a)
-{
-	int err = 0;
-
-	a->btf = kernel__load_btf(&err);
-	if (!a->btf)
-		return obstacle__say(&(struct start){ START_BTF, err });
-	mounts__read(&a->mounts, "/proc/self/mountinfo");
-	err = async_start_programs(a);
-	err = err ?: async_map(&a->counts, a->skel->maps.async_counts);
-	err = err ?: async_map(&a->files, a->skel->maps.async_files);
-	if (!err) {
-		a->ring = ring_buffer__new(bpf_map__fd(a->skel->maps.async_records),
-					   async_on_sample, a, NULL);
-		if (!a->ring)
-			err = log_err(-errno, "cannot map the ring: %s", strerror(errno));
-	}
-	btf__free(a->btf);
-	a->btf = NULL;
-	return err;
-}
-
 int async__open(struct async **out, const struct async_wants *wants)
 {
 	struct async *a = calloc(1, sizeof(*a));
+	int err;
 
 	*out = a;
 	if (!a)
 		return log_err(-ENOMEM, "out of memory");
-	io__hush_libbpf();
 	a->wants = *wants;
-	a->nr_cpus = (uint32_t)libbpf_num_possible_cpus();
-	return async_start(a);
+	err = feed__begin(&a->feed);
+	err = err ?: async_start_programs(a);
+	return err ?: feed__map(&a->feed, async_on_sample, a);
 }
 
 /* ---- the end ---- */
 
 void async__detach(struct async *a)
 {
-	if (!a->nr_links)
-		return;
-	async_unlink(a);
-	io__wait_for_programs();
-	io__count_skipped(a->skel->obj, &a->skipped);
+	feed__detach(&a->feed);
 }
 
 void async__free(struct async *a)
 {
 	if (!a)
 		return;
-	async_unlink(a);
-	ring_buffer__free(a->ring);
-	if (a->counts)
-		munmap(a->counts, async_bytes(a->skel->maps.async_counts));
-	if (a->files)
-		munmap(a->files, async_bytes(a->skel->maps.async_files));
+	feed__free(&a->feed);
 	async_bpf__destroy(a->skel);
-	mounts__free(&a->mounts);
 	free(a);
 }
 
@@ -450,17 +356,14 @@ void async__free(struct async *a)
 
 uint64_t async__start_ns(const struct async *a)
 {
-	return a->start_ns;
+	return a->feed.start_ns;
 }
 
 int async__take(struct async *a, async_fn fn, void *arg)
 {
-	int err;
-
 	a->fn = fn;
 	a->taker = arg;
-	err = ring_buffer__consume(a->ring);
-	return err < 0 ? err : 0;
+	return feed__take(&a->feed);
 }
 
 static uint64_t async_in_flight(const struct async *a)
@@ -479,19 +382,14 @@ static uint64_t async_in_flight(const struct async *a)
 
 void async__counts(const struct async *a, struct async_counts *counts)
 {
-	const uint64_t *from = a->counts;
-	uint64_t *to = (uint64_t *)&counts->n;
-	const size_t nr = sizeof(counts->n) / sizeof(*to);
-
-	*counts = (struct async_counts){ .skipped = a->skipped, .in_flight = async_in_flight(a) };
-	for (uint32_t cpu = 0; cpu < a->nr_cpus; cpu++)
-		for (size_t i = 0; i < nr; i++)
-			to[i] += __atomic_load_n(&from[cpu * nr + i], __ATOMIC_RELAXED);
+	*counts = (struct async_counts){
+		.skipped = a->feed.skipped,
+		.in_flight = async_in_flight(a),
+	};
+	feed__count(&a->feed, (uint64_t *)&counts->n, sizeof(counts->n) / sizeof(uint64_t));
 }
 
 char *async__file(const struct async *a, uint64_t inode, uint64_t place)
 {
-	const struct io_file *file = io_file__find(a->files, inode, place);
-
-	return file_names__text(&a->mounts, file, inode, (uint32_t)place);
+	return feed__file(&a->feed, inode, place);
 }

@@ -5,39 +5,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include "base/clock.h"
 #include "base/log.h"
 #include "bpf/waits.skel.h"
+#include "collect/feed.h"
 #include "collect/file_filter.h"
-#include "collect/file_names.h"
-#include "collect/io.h"
 #include "collect/kernel.h"
 #include "collect/obstacle.h"
 #include "collect/target.h"
 #include "collect/task_filter.h"
 #include "collect/trial.h"
-#include "collect/types.h"
 
-enum { WAITS_LINKS = 48, WAITS_HOOKS = 16 };
+enum { WAITS_HOOKS = 16 };
 
 struct waits {
+	struct feed feed;
 	struct waits_wants wants;
 	struct waits_bpf *skel;
-	struct btf *btf; /* the kernel's, during start */
-	uint32_t nr_cpus;
-	void *counts, *files; /* mapped */
-	struct mounts mounts;
 	char *op_names[KERNEL_OPS];
-	struct ring_buffer *ring;
 	const struct waits_takers *takers; /* of the current reader */
 	void *taker;
-	uint64_t start_ns, skipped;
-	struct bpf_link *links[WAITS_LINKS];
-	int nr_links;
+	bool by_fentry;	  /* what is tried now */
 	struct waits_at { /* by hook */
 		enum waits_method { NOT_AT_ALL, BY_FENTRY, BY_KPROBE } method;
 		const char *function;
@@ -52,8 +43,9 @@ static struct wait_settings *waits_settings(const struct waits *w)
 	return (struct wait_settings *)&w->skel->rodata->settings;
 }
 
-static int waits_set(struct waits *w)
+static int waits_set(void *owner)
 {
+	struct waits *w = owner;
 	const struct filter_options *f = w->wants.filter;
 	struct wait_settings *ro = waits_settings(w);
 	struct task_filter task;
@@ -72,21 +64,14 @@ static int waits_set(struct waits *w)
 	ro->filter_cgroup = task.cgroup.id;
 	ro->filter_cgroup_level = task.cgroup.level;
 	ro->calls = w->wants.calls;
-	ro->bio_is_second = kernel__event_arguments(w->btf, "btf_trace_block_bio_queue") == 2;
-	ro->request_is_second = kernel__event_arguments(w->btf, "btf_trace_block_rq_issue") == 2;
+	ro->bio_is_second = kernel__event_arguments(w->feed.btf, "btf_trace_block_bio_queue") == 2;
+	ro->request_is_second =
+		kernel__event_arguments(w->feed.btf, "btf_trace_block_rq_issue") == 2;
 	ro->commands = w->wants.commands;
-	ro->preflush_flag = kernel__request_flag(w->btf, "__REQ_PREFLUSH");
-	ro->fua_flag = kernel__request_flag(w->btf, "__REQ_FUA");
+	ro->preflush_flag = kernel__request_flag(w->feed.btf, "__REQ_PREFLUSH");
+	ro->fua_flag = kernel__request_flag(w->feed.btf, "__REQ_FUA");
 	ro->min_ns = f->min_ns.given ? f->min_ns.value : 0;
-	err = bpf_map__set_max_entries(w->skel->maps.wait_counts, w->nr_cpus);
-	if (!err && w->wants.buffer_bytes) {
-		uint32_t power = (uint32_t)sysconf(_SC_PAGESIZE);
-
-		while (power < w->wants.buffer_bytes)
-			power *= 2;
-		err = bpf_map__set_max_entries(w->skel->maps.wait_records, power);
-	}
-	return err;
+	return 0;
 }
 
 /* ---- programs ---- */
@@ -137,25 +122,24 @@ static void waits_find_typed(const struct waits *w, const struct waits_hook *hoo
 			     struct waits_at *at)
 {
 	for (int i = 0; i < 2 && hook->functions[i] && !at->function; i++) {
-		at->id = btf__find_by_name_kind(w->btf, hook->functions[i], BTF_KIND_FUNC);
+		at->id = btf__find_by_name_kind(w->feed.btf, hook->functions[i], BTF_KIND_FUNC);
 		if (at->id > 0)
 			at->function = hook->functions[i];
 	}
 }
 
 /* Before 5.11 the kernel's types have no static functions: kprobes find these. */
-static struct waits_at waits_place(const struct waits *w, const struct waits_hook *hook,
-				   bool by_fentry)
+static struct waits_at waits_place(const struct waits *w, const struct waits_hook *hook)
 {
 	struct waits_at at = { .method = BY_KPROBE };
 
 	if (!(w->wants.calls & hook->calls))
 		return (struct waits_at){ 0 };
-	if (by_fentry)
+	if (w->by_fentry)
 		waits_find_typed(w, hook, &at);
 	if (at.function)
 		at.method = BY_FENTRY;
-	else if (by_fentry && trial__do(TRIAL_KPROBE))
+	else if (w->by_fentry && trial__do(TRIAL_KPROBE))
 		at.method = NOT_AT_ALL;
 	return at;
 }
@@ -177,9 +161,10 @@ static struct bpf_program *waits_story_program(const struct waits *w, int i)
 	return programs[i];
 }
 
-static int waits_choose(struct waits *w, bool by_fentry)
+static int waits_choose(void *owner)
 {
-	struct targets targets = { .kernel = w->btf };
+	struct waits *w = owner;
+	struct targets targets = { .kernel = w->feed.btf };
 	struct bpf_program *program;
 	int err = 0;
 
@@ -191,7 +176,7 @@ static int waits_choose(struct waits *w, bool by_fentry)
 	for (int i = 0; i < NR_STORY_PROGRAMS; i++)
 		bpf_program__set_autoload(waits_story_program(w, i), w->wants.commands);
 	for (int i = 0; i < NR_HOOKS; i++) {
-		w->at[i] = waits_place(w, &waits_hooks[i], by_fentry);
+		w->at[i] = waits_place(w, &waits_hooks[i]);
 		for (int is_end = 0; is_end < 2 && w->at[i].method && !err; is_end++) {
 			program = waits_program(w, i, is_end);
 			bpf_program__set_autoload(program, true);
@@ -200,21 +185,6 @@ static int waits_choose(struct waits *w, bool by_fentry)
 		}
 	}
 	return err ?: targets__aim_all(&targets, w->skel->obj);
-}
-
-/* Kept in the order of attaching: detached in reverse. */
-static int waits_keep(struct waits *w, struct bpf_link *link)
-{
-	if (!link)
-		return -errno;
-	w->links[w->nr_links++] = link;
-	return 0;
-}
-
-static void waits_unlink(struct waits *w)
-{
-	while (w->nr_links)
-		bpf_link__destroy(w->links[--w->nr_links]);
 }
 
 /* A function that the kernel does not have leaves the hook without a method. */
@@ -228,7 +198,8 @@ static int waits_attach_kprobe(struct waits *w, int hook, bool is_end)
 	for (int i = 0; i < 2 && functions[i] && err; i++) {
 		if (at->function && strcmp(at->function, functions[i]))
 			continue;
-		err = waits_keep(w, bpf_program__attach_kprobe(program, is_end, functions[i]));
+		err = feed__keep(&w->feed,
+				 bpf_program__attach_kprobe(program, is_end, functions[i]));
 		if (!err)
 			at->function = functions[i];
 	}
@@ -245,7 +216,8 @@ static int waits_attach_hooks(struct waits *w, bool is_end)
 
 	for (int i = 0; i < NR_HOOKS && !err; i++) {
 		if (w->at[i].method == BY_FENTRY)
-			err = waits_keep(w, bpf_program__attach(waits_program(w, i, is_end)));
+			err = feed__keep(&w->feed,
+					 bpf_program__attach(waits_program(w, i, is_end)));
 		else if (w->at[i].method == BY_KPROBE)
 			err = waits_attach_kprobe(w, i, is_end);
 	}
@@ -278,7 +250,7 @@ static int waits_attach_story(struct waits *w)
 	int err = 0, i = 0;
 
 	for (; w->wants.commands && i < NR_STORY_PROGRAMS && !err; i++)
-		err = waits_keep(w, bpf_program__attach(waits_story_program(w, i)));
+		err = feed__keep(&w->feed, bpf_program__attach(waits_story_program(w, i)));
 	if (err != -ENOENT || i <= NR_COMMAND_PROGRAMS)
 		return err;
 	log_note("tasks behind a commit of a journal are not named: no tracepoint %s here; %s",
@@ -290,43 +262,37 @@ static int waits_attach_story(struct waits *w)
 /* Ends before starts: every call whose start is seen has its end seen. */
 static int waits_attach(struct waits *w)
 {
-	int err = waits_keep(w, bpf_program__attach(w->skel->progs.waits_wakeup));
+	int err = feed__keep(&w->feed, bpf_program__attach(w->skel->progs.waits_wakeup));
 
-	err = err ?: waits_keep(w, bpf_program__attach(w->skel->progs.waits_switch));
+	err = err ?: feed__keep(&w->feed, bpf_program__attach(w->skel->progs.waits_switch));
 	err = err ?: waits_attach_story(w);
-	err = err ?: waits_keep(w, bpf_program__attach(w->skel->progs.waits_bio));
+	err = err ?: feed__keep(&w->feed, bpf_program__attach(w->skel->progs.waits_bio));
 	err = err ?: waits_attach_hooks(w, true);
-	w->start_ns = clock__mono_ns(); /* no call that is seen began earlier */
+	w->feed.start_ns = clock__mono_ns(); /* no call that is seen began earlier */
 	return err ?: waits_attach_hooks(w, false);
 }
 
-static int waits_load(struct waits *w, bool by_fentry, struct start *start)
+static int waits_open(void *owner, const struct bpf_object_open_opts *opts)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, opts);
-	struct types types;
-	int err = targets__take_over();
+	struct waits *w = owner;
 
-	if (err)
-		return start->err = err;
-	opts.btf_custom_path = types__open(&types);
-	w->skel = waits_bpf__open_opts(&opts);
-	err = w->skel ? waits_set(w)
-		      : log_err(-errno, "cannot open the BPF object: %s", strerror(errno));
-	if (!err) {
-		start->step = START_PROGRAMS;
-		start->err = waits_choose(w, by_fentry);
-		start->err =
-			start->err ?: types__fill(&types, w->btf, bpf_object__btf(w->skel->obj));
-		start->err = start->err ?: waits_bpf__load(w->skel);
-	}
-	types__close(&types);
-	return err ?: start->err;
+	w->skel = waits_bpf__open_opts(opts);
+	if (!w->skel)
+		return -errno;
+	w->feed.skeleton = w->skel->skeleton;
+	w->feed.counts = w->skel->maps.wait_counts;
+	w->feed.files = w->skel->maps.wait_files;
+	w->feed.records = w->skel->maps.wait_records;
+	return 0;
 }
 
 static int waits_try(struct waits *w, bool by_fentry, struct start *start)
 {
-	int err = waits_load(w, by_fentry, start);
+	static const struct feed_steps steps = { waits_open, waits_set, waits_choose };
+	int err;
 
+	w->by_fentry = by_fentry;
+	err = feed__load(&w->feed, &steps, w, w->wants.buffer_bytes, start);
 	if (err)
 		return err;
 	start->step = START_ATTACH;
@@ -353,7 +319,7 @@ static int waits_start_programs(struct waits *w)
 	int err;
 
 	for (int by_kprobe = 0; by_kprobe < 2; by_kprobe++) {
-		if (by_kprobe ? trial__do(TRIAL_KPROBE) : trial__fentry(w->btf))
+		if (by_kprobe ? trial__do(TRIAL_KPROBE) : trial__fentry(w->feed.btf))
 			continue;
 		any = true;
 		start = (struct start){ 0 };
@@ -364,7 +330,7 @@ static int waits_start_programs(struct waits *w)
 			return waits_say_missing(w);
 		if (!start.err)
 			return err;
-		waits_unlink(w);
+		feed__unlink(&w->feed);
 		waits_bpf__destroy(w->skel);
 		w->skel = NULL;
 	}
@@ -372,24 +338,6 @@ static int waits_start_programs(struct waits *w)
 }
 
 /* ---- open ---- */
-
-static size_t waits_bytes(const struct bpf_map *map)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t bytes = (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map);
-
-	return (bytes + page - 1) / page * page;
-}
-
-static int waits_map(void **to, const struct bpf_map *map)
-{
-	void *cells = mmap(NULL, waits_bytes(map), PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
-
-	if (cells == MAP_FAILED)
-		return log_err(-errno, "cannot map the tables: %s", strerror(errno));
-	*to = cells;
-	return 0;
-}
 
 static int waits_on_sample(void *arg, void *data, size_t size)
 {
@@ -406,65 +354,36 @@ static int waits_on_sample(void *arg, void *data, size_t size)
 	return size == sizeof(struct wait_record) ? w->takers->on_record(w->taker, data) : 0;
 }
 
-static int waits_start(struct waits *w)
-{
-	int err = 0;
-
-	w->btf = kernel__load_btf(&err);
-	if (!w->btf)
-		return obstacle__say(&(struct start){ START_BTF, err });
-	kernel__read_ops(w->op_names, w->btf);
-	mounts__read(&w->mounts, "/proc/self/mountinfo");
-	err = waits_start_programs(w);
-	err = err ?: waits_map(&w->counts, w->skel->maps.wait_counts);
-	err = err ?: waits_map(&w->files, w->skel->maps.wait_files);
-	if (!err) {
-		w->ring = ring_buffer__new(bpf_map__fd(w->skel->maps.wait_records), waits_on_sample,
-					   w, NULL);
-		if (!w->ring)
-			err = log_err(-errno, "cannot map the ring: %s", strerror(errno));
-	}
-	btf__free(w->btf);
-	w->btf = NULL;
-	return err;
-}
-
 int waits__open(struct waits **out, const struct waits_wants *wants)
 {
 	struct waits *w = calloc(1, sizeof(*w));
+	int err;
 
 	*out = w;
 	if (!w)
 		return log_err(-ENOMEM, "out of memory");
-	io__hush_libbpf();
 	w->wants = *wants;
-	w->nr_cpus = (uint32_t)libbpf_num_possible_cpus();
-	return waits_start(w);
+	err = feed__begin(&w->feed);
+	if (err)
+		return err;
+	kernel__read_ops(w->op_names, w->feed.btf);
+	err = waits_start_programs(w);
+	return err ?: feed__map(&w->feed, waits_on_sample, w);
 }
 
 /* ---- the end ---- */
 
 void waits__detach(struct waits *w)
 {
-	if (!w->nr_links)
-		return;
-	waits_unlink(w);
-	io__wait_for_programs();
-	io__count_skipped(w->skel->obj, &w->skipped);
+	feed__detach(&w->feed);
 }
 
 void waits__free(struct waits *w)
 {
 	if (!w)
 		return;
-	waits_unlink(w);
-	ring_buffer__free(w->ring);
-	if (w->counts)
-		munmap(w->counts, waits_bytes(w->skel->maps.wait_counts));
-	if (w->files)
-		munmap(w->files, waits_bytes(w->skel->maps.wait_files));
+	feed__free(&w->feed);
 	waits_bpf__destroy(w->skel);
-	mounts__free(&w->mounts);
 	kernel__free_ops(w->op_names);
 	free(w);
 }
@@ -473,17 +392,14 @@ void waits__free(struct waits *w)
 
 uint64_t waits__start_ns(const struct waits *w)
 {
-	return w->start_ns;
+	return w->feed.start_ns;
 }
 
 int waits__take(struct waits *w, const struct waits_takers *takers, void *arg)
 {
-	int err;
-
 	w->takers = takers;
 	w->taker = arg;
-	err = ring_buffer__consume(w->ring);
-	return err < 0 ? err : 0;
+	return feed__take(&w->feed);
 }
 
 static uint64_t waits_in_flight(const struct waits *w)
@@ -497,21 +413,16 @@ static uint64_t waits_in_flight(const struct waits *w)
 
 void waits__counts(const struct waits *w, struct waits_counts *counts)
 {
-	const uint64_t *from = w->counts;
-	uint64_t *to = (uint64_t *)&counts->n;
-	const size_t nr = sizeof(counts->n) / sizeof(*to);
-
-	*counts = (struct waits_counts){ .skipped = w->skipped, .in_flight = waits_in_flight(w) };
-	for (uint32_t cpu = 0; cpu < w->nr_cpus; cpu++)
-		for (size_t i = 0; i < nr; i++)
-			to[i] += __atomic_load_n(&from[cpu * nr + i], __ATOMIC_RELAXED);
+	*counts = (struct waits_counts){
+		.skipped = w->feed.skipped,
+		.in_flight = waits_in_flight(w),
+	};
+	feed__count(&w->feed, (uint64_t *)&counts->n, sizeof(counts->n) / sizeof(uint64_t));
 }
 
 char *waits__file(const struct waits *w, uint64_t inode, uint64_t place)
 {
-	const struct io_file *file = io_file__find(w->files, inode, place);
-
-	return file_names__text(&w->mounts, file, inode, (uint32_t)place);
+	return feed__file(&w->feed, inode, place);
 }
 
 char *const *waits__op_names(const struct waits *w)

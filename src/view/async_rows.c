@@ -7,137 +7,56 @@
 #include <string.h>
 #include "base/log.h"
 #include "session/async_source.h"
-#include "session/table.h"
-#include "view/waits_rows.h"
 
-enum { ASYNC_TAIL = 9900, ASYNC_OP_LEN = 16 };
-
-/*
- *  time op    step   what                           count    p50    p99    max share  tail
- *   1.0 read  device its bios, queued to ended         40 1.20ms 9.11ms 9.40ms  81.0  93.2
- */
-struct async_row {
-	const char *span;
-	double time_s;
-	const char *op, *dev, *file, *comm, *cgroup;
-	uint64_t pid;
-	const char *step, *what;
-	uint64_t count, p50_ns, p99_ns, max_ns, sum_ns;
-	double share, tail;
-	char op_text[ASYNC_OP_LEN], dev_text[64], comm_text[ASYNC_COMM_LEN + 1], cgroup_text[256];
-};
-
-#define FIELD(name) offsetof(struct async_row, name)
-static const struct column async_columns[] = {
-	{ "span", "span", CELL_TEXT, 0, "interval, or total for the whole run", .at = FIELD(span),
-	  .not_in_text = true },
-	{ "time_s", "time", CELL_SECONDS, 5, "time of the end of the span, since the start",
-	  .at = FIELD(time_s) },
+/* The operation, and the step of its time. */
+static const struct column async_op_columns[] = {
 	{ "op", "op", CELL_TEXT, 10, "operation, e.g. read; other: keys beyond the first 1,024",
-	  .at = FIELD(op) },
-	{ "dev", "dev", CELL_TEXT, 7, "device of the file system; null without --by dev",
-	  .at = FIELD(dev) },
-	{ "file", "file", CELL_TEXT, 10, "path of the file; null without --by file",
-	  .at = FIELD(file) },
-	{ "comm", "comm", CELL_TEXT, 8, "name of the task; null without --by comm",
-	  .at = FIELD(comm) },
-	{ "pid", "pid", CELL_COUNT, 7, "process; null without --by pid", .at = FIELD(pid) },
-	{ "cgroup", "cgroup", CELL_TEXT, 10, "cgroup of the task; null without --by cgroup",
-	  .at = FIELD(cgroup) },
-	{ "step", "step", CELL_TEXT, 6, "step, e.g. device; total: all steps", .at = FIELD(step) },
-	{ "what", "what", CELL_TEXT, 31, "description of the step", .at = FIELD(what), .drop = 1 },
-	{ "count", "count", CELL_COUNT, 7, "number of requests that have this step",
-	  .at = FIELD(count) },
-	{ "p50_ns", "p50", CELL_DURATION, 6, "median of the step", .at = FIELD(p50_ns), .drop = 4 },
-	{ "p99_ns", "p99", CELL_DURATION, 6, "99th percentile of the step", .at = FIELD(p99_ns) },
-	{ "max_ns", "max", CELL_DURATION, 6, "maximum of the step, exact", .at = FIELD(max_ns),
-	  .drop = 3 },
-	{ "sum_ns", "sum", CELL_DURATION, 6, "sum of the step over all requests, exact",
-	  .at = FIELD(sum_ns), .not_in_text = true },
-	{ "share_percent", "share", CELL_PERCENT, 6, "share of the time of all requests",
-	  .at = FIELD(share) },
-	{ "tail_percent", "tail", CELL_PERCENT, 6, "share of the time of the slowest 1 %",
-	  .at = FIELD(tail), .drop = 2 },
+	  .at = offsetof(struct wait_row, name) },
 	{ 0 },
 };
 
-const struct object async_rows = { "async", { async_columns } };
+static const struct column async_step_columns[] = {
+	{ "step", "step", CELL_TEXT, 6, "step, e.g. device; total: all steps",
+	  .at = offsetof(struct wait_row, part) },
+	{ "what", "what", CELL_TEXT, 31, "description of the step",
+	  .at = offsetof(struct wait_row, what), .drop = 1 },
+	{ 0 },
+};
 
-void async_rows__key(const struct async_record *r, uint32_t by, struct wait_key *key)
+const struct object async_rows = {
+	"async",
+	{ wait_row_when, async_op_columns, wait_row_whose, async_step_columns, wait_row_measures },
+};
+
+static const char *async_row_name(int step)
 {
-	memset(key, 0, sizeof(*key));
-	key->call = r->opcode;
-	if (by >> WAITS_BY_DEV & 1 || by >> WAITS_BY_FILE & 1)
-		key->dev = r->dev;
-	if (by >> WAITS_BY_FILE & 1) {
-		key->inode = r->inode;
-		key->nth = r->nth;
-	}
-	if (by >> WAITS_BY_COMM & 1)
-		memcpy(key->comm, r->comm, sizeof(key->comm));
-	if (by >> WAITS_BY_PID & 1)
-		key->pid = r->pid;
-	if (by >> WAITS_BY_CGROUP & 1)
-		key->cgroup = r->cgroup;
+	return async_step__name((enum async_step)step);
 }
 
-/* ---- rows of groups ---- */
-
-struct table *async_rows__table(const struct session *s, uint32_t *by)
+static const char *async_row_words(int step)
 {
-	return session__table(s, &async_rows, s->format == TABLE_TEXT ? waits_rows__shows : NULL,
-			      by);
+	return async_step__words((enum async_step)step);
 }
 
-static void async_fill_key(struct async_row *row, const struct session *s,
-			   const struct wait_key *key)
-{
-	row->op = async_op__name(key->call, row->op_text, sizeof(row->op_text));
-	row->pid = key->pid ? key->pid : CELL_NO_NUMBER;
-	if (key->dev)
-		row->dev = session__disk(s, key->dev, row->dev_text, sizeof(row->dev_text));
-	if (key->inode)
-		row->file = session__file(s, key->inode, io_file_place(key->dev, key->nth));
-	memcpy(row->comm_text, key->comm, sizeof(key->comm));
-	if (key->comm[0])
-		row->comm = row->comm_text;
-	if (key->cgroup)
-		row->cgroup = session__cgroup_path(s, key->cgroup, row->cgroup_text,
-						   sizeof(row->cgroup_text));
-}
+const struct wait_words async_rows_words = {
+	.nr = NR_ASYNC_STEPS,
+	.name = async_row_name,
+	.words = async_row_words,
+	.whole = "from submission to completion",
+	.call = async_op__name,
+};
 
-static void async_measure(const struct hist *h, struct async_row *row)
+void async_rows__key(const struct async_record *r, struct wait_key *key)
 {
-	row->count = h->count;
-	row->p50_ns = hist__percentile(h, 5000);
-	row->p99_ns = hist__percentile(h, 9900);
-	row->max_ns = h->max_ns;
-	row->sum_ns = h->sum_ns;
-}
-
-void async_rows__put(struct table *table, struct session *s, const struct wait_group *group,
-		     const char *span, const struct row_conditions *conditions)
-{
-	struct async_row row = { .span = span, .time_s = s->elapsed_s };
-
-	async_fill_key(&row, s, &group->key);
-	for (int i = 0; i < NR_ASYNC_STEPS; i++) {
-		if (!group->parts[i])
-			continue;
-		row.step = async_step__name((enum async_step)i);
-		row.what = async_step__words((enum async_step)i);
-		row.share = wait_group__share(group, (enum wait_part)i);
-		row.tail = wait_group__tail_share(group, (enum wait_part)i, ASYNC_TAIL);
-		async_measure(group->parts[i], &row);
-		if (row_conditions__admit(conditions, s, &row))
-			table__row(table, &row);
-	}
-	row.step = "total";
-	row.what = "from submission to completion";
-	row.share = row.tail = 100;
-	async_measure(&group->total, &row);
-	if (row_conditions__admit(conditions, s, &row))
-		table__row(table, &row);
+	*key = (struct wait_key){
+		.inode = r->inode,
+		.cgroup = r->cgroup,
+		.dev = r->dev,
+		.call = r->opcode,
+		.nth = r->nth,
+		.pid = r->pid,
+	};
+	memcpy(key->comm, r->comm, sizeof(key->comm));
 }
 
 /* ---- the slowest ---- */
@@ -150,8 +69,9 @@ struct async_request {
 	uint64_t rank, time_ns, whole_ns, submit_ns, post_ns, user_data, pid, tid, bios;
 	uint64_t punted, polled, sqpoll;
 	uint64_t steps[NR_WAIT_PARTS];
-	const char *op, *dev, *comm, *cgroup, *file;
-	char op_text[ASYNC_OP_LEN], dev_text[64], comm_text[ASYNC_COMM_LEN + 1], cgroup_text[256];
+	const char *op;
+	struct wait_whose whose;
+	char op_text[16];
 };
 
 #define OF(name)   offsetof(struct async_request, name)
@@ -161,12 +81,12 @@ static const struct column async_slow_columns[] = {
 	{ "time_s", "time", CELL_TIME, 11, "when its completion was posted, since the start",
 	  .at = OF(time_ns), .drop = 1 },
 	{ "op", "op", CELL_TEXT, 6, "operation, e.g. read", .at = OF(op) },
-	{ "dev", "dev", CELL_TEXT, 7, "device of the file system", .at = OF(dev), .drop = 3 },
+	{ "dev", "dev", CELL_TEXT, 7, "device of the file system", .at = OF(whose.dev), .drop = 3 },
 	{ "pid", "pid", CELL_COUNT, 7, "process", .at = OF(pid) },
 	{ "tid", "tid", CELL_COUNT, 7, "thread that submitted it", .at = OF(tid),
 	  .not_in_text = true },
-	{ "comm", "comm", CELL_TEXT, 8, "name of the task", .at = OF(comm), .drop = 2 },
-	{ "cgroup", "cgroup", CELL_TEXT, 10, "cgroup of the task", .at = OF(cgroup),
+	{ "comm", "comm", CELL_TEXT, 8, "name of the task", .at = OF(whose.comm), .drop = 2 },
+	{ "cgroup", "cgroup", CELL_TEXT, 10, "cgroup of the task", .at = OF(whose.cgroup),
 	  .not_in_text = true },
 	{ "user_data", "user_data", CELL_COUNT, 15, "the number that the program gave it",
 	  .at = OF(user_data), .not_in_text = true },
@@ -191,7 +111,7 @@ static const struct column async_slow_columns[] = {
 	  .not_in_text = true },
 	{ "end_ns", "end", CELL_COUNT, 15, "completion, CLOCK_MONOTONIC", .at = OF(post_ns),
 	  .not_in_text = true },
-	{ "file", "file", CELL_TEXT, 10, "path of the file", .at = OF(file) },
+	{ "file", "file", CELL_TEXT, 10, "path of the file", .at = OF(whose.file) },
 	{ 0 },
 };
 
@@ -200,6 +120,8 @@ const struct object async_slow = { "async_request", { async_slow_columns } };
 static void async_fill_request(struct async_request *row, const struct session *s,
 			       const struct async_record *r)
 {
+	struct wait_key key;
+
 	async__split(r, row->steps);
 	row->time_ns = r->post_ns - s->start_ns;
 	row->whole_ns = async__whole_ns(r);
@@ -213,14 +135,9 @@ static void async_fill_request(struct async_request *row, const struct session *
 	row->polled = !!(r->flags & ASYNC_POLLED);
 	row->sqpoll = !!(r->flags & ASYNC_SQPOLL);
 	row->op = async_op__name(r->opcode, row->op_text, sizeof(row->op_text));
-	if (r->dev)
-		row->dev = session__disk(s, r->dev, row->dev_text, sizeof(row->dev_text));
-	if (r->inode)
-		row->file = session__file(s, r->inode, io_file_place(r->dev, r->nth));
-	memcpy(row->comm_text, r->comm, sizeof(r->comm));
-	row->comm = row->comm_text;
-	row->cgroup =
-		session__cgroup_path(s, r->cgroup, row->cgroup_text, sizeof(row->cgroup_text));
+	async_rows__key(r, &key);
+	wait_whose__fill(&row->whose, s, &key);
+	row->whose.comm = row->whose.comm_text;
 }
 
 int async_slowest__init(struct async_slowest *l, size_t most)

@@ -8,16 +8,12 @@
 
 #include "analyse/async.h"
 #include "session/session.h"
-#include "view/row_conditions.h"
+#include "view/wait_row.h"
 
 extern const struct object async_rows, async_slow, async_ledger;
+extern const struct wait_words async_rows_words;
 
-/* by: a mask of enum waits_by. */
-void async_rows__key(const struct async_record *record, uint32_t by, struct wait_key *key);
-struct table *async_rows__table(const struct session *session, uint32_t *by);
-/* span: "interval" or "total". */
-void async_rows__put(struct table *table, struct session *session, const struct wait_group *group,
-		     const char *span, const struct row_conditions *conditions);
+void async_rows__key(const struct async_record *record, struct wait_key *key);
 
 /* Slowest first, at most `most`. */
 struct async_slowest {

@@ -4,62 +4,52 @@
 #include <inttypes.h>
 #include <string.h>
 #include "base/log.h"
-#include "session/table.h"
 #include "session/waits_source.h"
 
-enum { WAITS_TAIL = 9900 };
-
-/*
- *  time call  part     what                              count    p50    p99    max share  tail
- *   1.0 fsync journal  waiting for the file system's log    40 1.20ms 9.11ms 9.40ms  81.0  93.2
- */
-struct waits_row {
-	const char *span;
-	double time_s;
-	const char *call, *dev, *file, *comm, *cgroup;
-	uint64_t pid;
-	const char *part, *what;
-	uint64_t count, p50_ns, p99_ns, max_ns, sum_ns;
-	double share, tail;
-	char dev_text[64], comm_text[WAIT_COMM_LEN + 1], cgroup_text[256];
-};
-
-#define FIELD(name) offsetof(struct waits_row, name)
-static const struct column waits_columns[] = {
-	{ "span", "span", CELL_TEXT, 0, "interval, or total for the whole run", .at = FIELD(span),
-	  .not_in_text = true },
-	{ "time_s", "time", CELL_SECONDS, 5, "time of the end of the span, since the start",
-	  .at = FIELD(time_s) },
+/* The call, and the part of its time. */
+static const struct column waits_call_columns[] = {
 	{ "call", "call", CELL_TEXT, 5, "call, e.g. fsync; other: keys beyond the first 1,024",
-	  .at = FIELD(call) },
-	{ "dev", "dev", CELL_TEXT, 7, "device of the file system; null without --by dev",
-	  .at = FIELD(dev) },
-	{ "file", "file", CELL_TEXT, 10, "path of the file; null without --by file",
-	  .at = FIELD(file) },
-	{ "comm", "comm", CELL_TEXT, 8, "name of the task; null without --by comm",
-	  .at = FIELD(comm) },
-	{ "pid", "pid", CELL_COUNT, 7, "process; null without --by pid", .at = FIELD(pid) },
-	{ "cgroup", "cgroup", CELL_TEXT, 10, "cgroup of the task; null without --by cgroup",
-	  .at = FIELD(cgroup) },
-	{ "part", "part", CELL_TEXT, 9, "part of the time, e.g. journal; total: all parts",
-	  .at = FIELD(part) },
-	{ "what", "what", CELL_TEXT, 33, "description of the part", .at = FIELD(what), .drop = 1 },
-	{ "count", "count", CELL_COUNT, 7, "number of calls that have this part",
-	  .at = FIELD(count) },
-	{ "p50_ns", "p50", CELL_DURATION, 6, "median of the part", .at = FIELD(p50_ns), .drop = 4 },
-	{ "p99_ns", "p99", CELL_DURATION, 6, "99th percentile of the part", .at = FIELD(p99_ns) },
-	{ "max_ns", "max", CELL_DURATION, 6, "maximum of the part, exact", .at = FIELD(max_ns),
-	  .drop = 3 },
-	{ "sum_ns", "sum", CELL_DURATION, 6, "sum of the part over all calls, exact",
-	  .at = FIELD(sum_ns), .not_in_text = true },
-	{ "share_percent", "share", CELL_PERCENT, 6, "share of the time of all calls",
-	  .at = FIELD(share) },
-	{ "tail_percent", "tail", CELL_PERCENT, 6, "share of the time of the slowest 1 %",
-	  .at = FIELD(tail), .drop = 2 },
+	  .at = offsetof(struct wait_row, name) },
 	{ 0 },
 };
 
-const struct object waits_rows = { "waits", { waits_columns } };
+static const struct column waits_part_columns[] = {
+	{ "part", "part", CELL_TEXT, 9, "part of the time, e.g. journal; total: all parts",
+	  .at = offsetof(struct wait_row, part) },
+	{ "what", "what", CELL_TEXT, 33, "description of the part",
+	  .at = offsetof(struct wait_row, what), .drop = 1 },
+	{ 0 },
+};
+
+const struct object waits_rows = {
+	"waits",
+	{ wait_row_when, waits_call_columns, wait_row_whose, waits_part_columns,
+	  wait_row_measures },
+};
+
+static const char *waits_row_name(int part)
+{
+	return wait_part__name((enum wait_part)part);
+}
+
+static const char *waits_row_words(int part)
+{
+	return wait_part__words((enum wait_part)part);
+}
+
+static const char *waits_row_call(uint32_t call, char *buf, size_t size)
+{
+	(void)buf, (void)size;
+	return wait_call__name((enum wait_call)call);
+}
+
+const struct wait_words waits_rows_words = {
+	.nr = NR_WAIT_PARTS,
+	.name = waits_row_name,
+	.words = waits_row_words,
+	.whole = "from the call to its return",
+	.call = waits_row_call,
+};
 
 /* ---- parts of a call ---- */
 
@@ -90,94 +80,17 @@ bool waits_rows__adds_up(const struct wait_record *r)
 	return sum == r->end_ns - r->start_ns;
 }
 
-void waits_rows__key(const struct wait_record *r, uint32_t by, struct wait_key *key)
+void waits_rows__key(const struct wait_record *r, struct wait_key *key)
 {
-	memset(key, 0, sizeof(*key));
-	key->call = r->call;
-	if (by >> WAITS_BY_DEV & 1 || by >> WAITS_BY_FILE & 1)
-		key->dev = r->dev;
-	if (by >> WAITS_BY_FILE & 1) {
-		key->inode = r->inode;
-		key->nth = r->nth;
-	}
-	if (by >> WAITS_BY_COMM & 1)
-		memcpy(key->comm, r->comm, sizeof(key->comm));
-	if (by >> WAITS_BY_PID & 1)
-		key->pid = r->pid;
-	if (by >> WAITS_BY_CGROUP & 1)
-		key->cgroup = r->cgroup;
-}
-
-/* ---- rows of groups ---- */
-
-bool waits_rows__shows(const void *view, const struct column *column)
-{
-	static const char *const keys[] = { "dev", "file", "comm", "pid", "cgroup" };
-	const uint32_t by = *(const uint32_t *)view;
-
-	for (uint32_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (!strcmp(column->key, keys[i]))
-			return by >> i & 1;
-	return true;
-}
-
-struct table *waits_rows__table(const struct session *s, uint32_t *by)
-{
-	return session__table(s, &waits_rows, s->format == TABLE_TEXT ? waits_rows__shows : NULL,
-			      by);
-}
-
-static void waits_fill_key(struct waits_row *row, const struct session *s,
-			   const struct wait_key *key)
-{
-	row->call = wait_call__name((enum wait_call)key->call);
-	row->pid = key->pid ? key->pid : CELL_NO_NUMBER;
-	if (key->dev)
-		row->dev = session__disk(s, key->dev, row->dev_text, sizeof(row->dev_text));
-	if (key->inode)
-		row->file = session__file(s, key->inode, io_file_place(key->dev, key->nth));
-	memcpy(row->comm_text, key->comm, sizeof(key->comm));
-	if (key->comm[0])
-		row->comm = row->comm_text;
-	if (key->cgroup)
-		row->cgroup = session__cgroup_path(s, key->cgroup, row->cgroup_text,
-						   sizeof(row->cgroup_text));
-}
-
-static void waits_measure(const struct hist *h, struct waits_row *row)
-{
-	row->count = h->count;
-	row->p50_ns = hist__percentile(h, 5000);
-	row->p99_ns = hist__percentile(h, 9900);
-	row->max_ns = h->max_ns;
-	row->sum_ns = h->sum_ns;
-}
-
-void waits_rows__put(struct table *table, struct session *s, const struct wait_group *group,
-		     const char *span, const struct row_conditions *conditions)
-{
-	struct waits_row row = { .span = span, .time_s = s->elapsed_s };
-
-	waits_fill_key(&row, s, &group->key);
-	for (int i = 0; i < NR_WAIT_PARTS; i++) {
-		const enum wait_part part = (enum wait_part)i;
-
-		if (!group->parts[part])
-			continue;
-		row.part = wait_part__name(part);
-		row.what = wait_part__words(part);
-		row.share = wait_group__share(group, part);
-		row.tail = wait_group__tail_share(group, part, WAITS_TAIL);
-		waits_measure(group->parts[part], &row);
-		if (row_conditions__admit(conditions, s, &row))
-			table__row(table, &row);
-	}
-	row.part = "total";
-	row.what = "from the call to its return";
-	row.share = row.tail = 100;
-	waits_measure(&group->total, &row);
-	if (row_conditions__admit(conditions, s, &row))
-		table__row(table, &row);
+	*key = (struct wait_key){
+		.inode = r->inode,
+		.cgroup = r->cgroup,
+		.dev = r->dev,
+		.call = r->call,
+		.nth = r->nth,
+		.pid = r->pid,
+	};
+	memcpy(key->comm, r->comm, sizeof(key->comm));
 }
 
 /* ---- the ledger ---- */

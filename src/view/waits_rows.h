@@ -8,11 +8,10 @@
 
 #include "analyse/waits.h"
 #include "session/session.h"
-#include "view/row_conditions.h"
+#include "view/wait_row.h"
 
 extern const struct object waits_rows, waits_ledger;
-
-enum waits_by { WAITS_BY_DEV, WAITS_BY_FILE, WAITS_BY_COMM, WAITS_BY_PID, WAITS_BY_CGROUP };
+extern const struct wait_words waits_rows_words;
 
 enum wait_part waits_rows__part(const struct session *session, const struct wait_sleep *sleep,
 				struct wait_place *place);
@@ -20,15 +19,7 @@ enum wait_part waits_rows__part(const struct session *session, const struct wait
 void waits_rows__split(const struct session *session, const struct wait_record *record,
 		       uint64_t parts[NR_WAIT_PARTS]);
 bool waits_rows__adds_up(const struct wait_record *record); /* the parts, to the duration */
-/* by: a mask of enum waits_by. */
-void waits_rows__key(const struct wait_record *record, uint32_t by, struct wait_key *key);
-
-/* Does text have this column? view: a mask of enum waits_by. */
-bool waits_rows__shows(const void *view, const struct column *column);
-struct table *waits_rows__table(const struct session *session, uint32_t *by);
-/* span: "interval" or "total". */
-void waits_rows__put(struct table *table, struct session *session, const struct wait_group *group,
-		     const char *span, const struct row_conditions *conditions);
+void waits_rows__key(const struct wait_record *record, struct wait_key *key);
 
 /*
  * The ledger: says where all calls went, and whether something was lost. taken: records that the

@@ -17,10 +17,10 @@ enum { WAITS_LONG = 10 }; /* a tenth of the whole: its stack is shown */
 struct waits_call {
 	uint64_t rank, time_ns, whole_ns, bios, pid, tid, nr_commands;
 	uint64_t commit_ns, commit_locked_ns, commit_flush_ns, commit_device_ns, nr_tasks;
-	const char *call, *dev, *file, *comm, *cgroup, *parts, *sleeps, *commands;
+	struct wait_whose whose;
+	const char *call, *parts, *sleeps, *commands;
 	const char *commit_commands, *tasks;
 	uint64_t start_ns, end_ns;
-	char dev_text[64], comm_text[WAIT_COMM_LEN + 1], cgroup_text[256];
 	char parts_text[NR_WAIT_PARTS * 32], sleeps_text[WAIT_SLEEPS * 128];
 	char commands_text[WAIT_COMMANDS * 192], commit_commands_text[WAIT_COMMANDS * 192];
 	char tasks_text[WAIT_COMMIT_TASKS * 128];
@@ -69,15 +69,16 @@ static const struct column waits_slow_columns[] = {
 	{ "whole_ns", "whole", CELL_DURATION, 7, "time from the call to its return; all parts",
 	  .at = CALL(whole_ns) },
 	{ "call", "call", CELL_TEXT, 5, "call, e.g. fsync", .at = CALL(call) },
-	{ "dev", "dev", CELL_TEXT, 7, "device of the file system", .at = CALL(dev), .drop = 1 },
+	{ "dev", "dev", CELL_TEXT, 7, "device of the file system", .at = CALL(whose.dev),
+	  .drop = 1 },
 	{ "bios", "bios", CELL_COUNT, 5, "bios that the thread submitted in this call",
 	  .at = CALL(bios), .drop = 2 },
 	{ "pid", "pid", CELL_COUNT, 7, "process", .at = CALL(pid) },
 	{ "tid", "tid", CELL_COUNT, 7, "thread", .at = CALL(tid), .not_in_text = true },
-	{ "comm", "comm", CELL_TEXT, 15, "name of the task", .at = CALL(comm) },
-	{ "cgroup", "cgroup", CELL_TEXT, 10, "cgroup of the task", .at = CALL(cgroup),
+	{ "comm", "comm", CELL_TEXT, 15, "name of the task", .at = CALL(whose.comm) },
+	{ "cgroup", "cgroup", CELL_TEXT, 10, "cgroup of the task", .at = CALL(whose.cgroup),
 	  .not_in_text = true },
-	{ "file", "file", CELL_TEXT, 10, "path of the file", .at = CALL(file) },
+	{ "file", "file", CELL_TEXT, 10, "path of the file", .at = CALL(whose.file) },
 	{ "start_ns", "start", CELL_COUNT, 15, "start, CLOCK_MONOTONIC", .at = CALL(start_ns),
 	  .not_in_text = true },
 	{ "end_ns", "end", CELL_COUNT, 15, "end, CLOCK_MONOTONIC", .at = CALL(end_ns),
@@ -256,6 +257,7 @@ static void waits_fill_call(struct waits_call *row, const struct session *s,
 {
 	const struct wait_record *r = &story->record;
 	uint64_t parts[NR_WAIT_PARTS];
+	struct wait_key key;
 
 	waits_rows__split(s, r, parts);
 	row->time_ns = r->end_ns - s->start_ns;
@@ -266,12 +268,9 @@ static void waits_fill_call(struct waits_call *row, const struct session *s,
 	row->pid = r->pid;
 	row->tid = r->tid;
 	row->call = wait_call__name((enum wait_call)r->call);
-	row->dev = session__disk(s, r->dev, row->dev_text, sizeof(row->dev_text));
-	row->file = session__file(s, r->inode, io_file_place(r->dev, r->nth));
-	memcpy(row->comm_text, r->comm, sizeof(r->comm));
-	row->comm = row->comm_text;
-	row->cgroup =
-		session__cgroup_path(s, r->cgroup, row->cgroup_text, sizeof(row->cgroup_text));
+	waits_rows__key(r, &key);
+	wait_whose__fill(&row->whose, s, &key);
+	row->whose.comm = row->whose.comm_text;
 	row->parts = waits_parts_text(row, parts);
 	row->sleeps = waits_sleeps_text(row, s, r);
 	row->nr_commands = story->commands.nr;
