@@ -2,6 +2,7 @@
 #include "analyse/cache.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/compare.h"
@@ -11,7 +12,7 @@ void cache_tags__set(struct cache_tags *tags, const struct cache_key *key)
 {
 	*tags = (struct cache_tags){
 		.inode = key->inode,
-		.nth = cache_key_nth(key),
+		.nth = (uint16_t)cache_key_nth(key),
 		.cgroup = key->cgroup,
 		.dev = key->dev,
 		.pid = key->pid,
@@ -59,9 +60,9 @@ void cache_table__begin(struct cache_table *t)
 
 static bool tags_are(const struct cache_tags *a, const struct cache_tags *b)
 {
-	return a->inode == b->inode && a->nth == b->nth && a->dev == b->dev && a->pid == b->pid &&
-	       a->op == b->op && a->cgroup == b->cgroup && a->other == b->other &&
-	       !memcmp(a->comm, b->comm, sizeof(a->comm));
+	return a->inode == b->inode && a->nth == b->nth && a->host == b->host && a->dev == b->dev &&
+	       a->pid == b->pid && a->op == b->op && a->cgroup == b->cgroup &&
+	       a->other == b->other && !memcmp(a->comm, b->comm, sizeof(a->comm));
 }
 
 /* Keys keep their places, so a full search is rare: once for each new key. */
@@ -163,6 +164,7 @@ static int tags_compare(const struct cache_tags *a, const struct cache_tags *b)
 	int order = memcmp(a->comm, b->comm, sizeof(a->comm));
 
 	order = order ?: COMPARE(a->pid, b->pid);
+	order = order ?: COMPARE(a->host, b->host);
 	order = order ?: COMPARE(a->dev, b->dev);
 	order = order ?: COMPARE(a->inode, b->inode);
 	order = order ?: COMPARE(a->nth, b->nth);
@@ -201,6 +203,62 @@ size_t cache_table__sort(const struct cache_table *t, enum cache_sort by, bool w
 		order[i] = sorted[i].sum;
 	free(sorted);
 	return nr;
+}
+
+/* ---- several captures ---- */
+
+static bool names_have(const char *names, const char *name, size_t len)
+{
+	for (const char *at = names; *at; at += strspn(at, ", ")) {
+		const size_t nr = strcspn(at, ", ");
+
+		if (nr == len && !memcmp(at, name, len))
+			return true;
+		at += nr;
+	}
+	return false;
+}
+
+/* "shmem_fault, filemap_fault": names that are there stay once. */
+static void names_add(char names[CACHE_UNSEEN], const char *other)
+{
+	for (const char *at = other; *at; at += strspn(at, ", ")) {
+		const size_t nr = strcspn(at, ", "), len = strlen(names);
+
+		if (!names_have(names, at, nr))
+			snprintf(names + len, CACHE_UNSEEN - len, "%s%.*s", len ? ", " : "",
+				 (int)nr, at);
+		at += nr;
+	}
+}
+
+/* UINT64_MAX: not known. */
+static uint64_t pages_add(uint64_t a, uint64_t b)
+{
+	return a == UINT64_MAX || b == UINT64_MAX ? UINT64_MAX : a + b;
+}
+
+void cache_about__add(struct cache_about *about, const struct cache_about *other)
+{
+	if (other->method > about->method) /* they are in the order of what they tell */
+		about->method = other->method;
+	names_add(about->unseen, other->unseen);
+	about->cached_before = pages_add(about->cached_before, other->cached_before);
+	about->cached_after = pages_add(about->cached_after, other->cached_after);
+	about->filtered |= other->filtered;
+}
+
+void cache_losses__add(struct cache_losses *losses, const struct cache_losses *other)
+{
+	losses->no_task += other->no_task;
+	losses->no_key += other->no_key;
+	losses->unclosed += other->unclosed;
+	losses->ra_lost += other->ra_lost;
+	losses->no_file += other->no_file;
+	losses->skipped += other->skipped;
+	losses->events += other->events;
+	losses->events_lost += other->events_lost;
+	losses->no_cause += other->no_cause;
 }
 
 /* ---- the ledger ---- */

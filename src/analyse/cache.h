@@ -18,6 +18,7 @@ enum cache_by {
 	CACHE_BY_CGROUP,
 	CACHE_BY_DEV,
 	CACHE_BY_OP,
+	CACHE_BY_HOST,
 	NR_CACHE_BY
 };
 
@@ -32,15 +33,18 @@ struct cache_tags {
 	uint64_t inode, cgroup;
 	char comm[CACHE_COMM_LEN];
 	uint32_t dev, pid;
-	uint32_t nth; /* number among the files with this inode: wire/file_id.h */
-	int op;	      /* enum cache_op, or -1: all */
-	bool other;   /* keys that did not fit into the table */
+	uint16_t nth;  /* number among the files with this inode: wire/file_id.h */
+	uint16_t host; /* of captures, from 1 on; 0: live */
+	int op;	       /* enum cache_op, or -1: all */
+	bool other;    /* keys that did not fit into the table */
 };
+
+enum { CACHE_UNSEEN = 256 }; /* bytes */
 
 /* What the collector reports about itself. Pages as the kernel counts them; UINT64_MAX: unknown. */
 struct cache_about {
 	enum cache_method method;
-	char unseen[256]; /* functions that cannot be probed here */
+	char unseen[CACHE_UNSEEN]; /* functions that cannot be probed here: "a, b" */
 	uint64_t page_bytes;
 	uint64_t cached_before, cached_after;
 	bool filtered; /* a filter left something out */
@@ -67,7 +71,7 @@ struct cache_table {
 };
 
 void cache_tags__set(struct cache_tags *tags, const struct cache_key *key);
-/* Clears the tags that are not in `by`, a mask of enum cache_by. */
+/* Clears the tags that are not in `by`, a mask of enum cache_by, but for the host. */
 void cache_tags__mask(struct cache_tags *tags, uint32_t by);
 
 void cache_table__free(struct cache_table *table);
@@ -95,11 +99,15 @@ enum cache_sort {
 size_t cache_table__sort(const struct cache_table *table, enum cache_sort by, bool whole,
 			 const struct cache_sum **order);
 
+/* Of captures together: the least that all tell, and the functions that any lacks. */
+void cache_about__add(struct cache_about *about, const struct cache_about *other);
+
 struct cache_losses {
 	uint64_t no_task, no_key, unclosed, ra_lost, no_file, skipped;
 	uint64_t events, events_lost; /* events_lost: those that found the ring full */
 	uint64_t no_cause;	      /* bios whose pages could not be linked to a command */
 };
+void cache_losses__add(struct cache_losses *losses, const struct cache_losses *other);
 
 /*
  * accesses = hits + ra_hits + misses, each counted where it happens;

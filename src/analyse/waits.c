@@ -384,7 +384,9 @@ static int wait_group_compare(const void *a, const void *b)
 
 	if (x->key.call != y->key.call)
 		return x->key.call < y->key.call ? -1 : 1;
-	return (x->total.sum_ns < y->total.sum_ns) - (x->total.sum_ns > y->total.sum_ns);
+	if (x->total.sum_ns != y->total.sum_ns)
+		return x->total.sum_ns < y->total.sum_ns ? 1 : -1;
+	return x->key.host - y->key.host;
 }
 
 void wait_groups__sort(struct wait_groups *g)

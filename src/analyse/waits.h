@@ -53,7 +53,8 @@ enum wait_part wait_part__of(const char *stack, enum wait_io io, struct wait_pla
 struct wait_key {
 	uint64_t inode, cgroup;
 	uint32_t dev, call;
-	uint32_t nth, pid;
+	uint16_t nth, host; /* host: of captures, from 1 on; 0: live, or they are not told apart */
+	uint32_t pid;
 	char comm[WAIT_COMM_LEN];
 };
 

@@ -45,37 +45,49 @@ static bool join_is_one_recording(const struct capture_contents *a,
 	       !strcmp(join_info(a, CAPTURE_INFO_BOOT_ID), join_info(b, CAPTURE_INFO_BOOT_ID));
 }
 
+/* Of what was recorded, the first one; NULL: nothing was. */
+static const struct capture_chunk *join_first(const struct capture_contents *part)
+{
+	const struct capture_list *lists[] = { &part->records, &part->waits, &part->caches };
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		if (lists[i]->nr)
+			return &lists[i]->blocks[0].chunk;
+	return NULL;
+}
+
 static bool join_is_same_block(const struct capture_chunk *a, const struct capture_chunk *b)
 {
-	return a->min_ns == b->min_ns && a->max_ns == b->max_ns && a->count == b->count &&
-	       a->length == b->length && a->first == b->first;
+	return a->type == b->type && a->min_ns == b->min_ns && a->max_ns == b->max_ns &&
+	       a->count == b->count && a->length == b->length && a->first == b->first;
 }
 
 /*
- * The same part of the same recording, even if one is a copy that lacks its end. Parts without
- * records begin at different times.
+ * The same part of the same recording, even if one is a copy that lacks its end. Parts in which
+ * nothing was recorded begin at different times.
  */
 static bool join_is_repeated(const struct capture_contents *a, const struct capture_contents *b)
 {
+	const struct capture_chunk *first = join_first(a), *other = join_first(b);
+
 	if (!join_is_one_recording(a, b))
 		return false;
-	if (a->records.nr && b->records.nr)
-		return join_is_same_block(&a->records.blocks[0].chunk, &b->records.blocks[0].chunk);
-	return !a->records.nr && !b->records.nr &&
+	if (first && other)
+		return join_is_same_block(first, other);
+	return !first && !other &&
 	       !strcmp(join_info(a, CAPTURE_INFO_START), join_info(b, CAPTURE_INFO_START));
 }
 
 static int join_check(const struct capture_join *join, const struct capture_contents *part)
 {
 	const char *path = part->source.path;
-	const char *other = part->caches.nr  ? "page cache data"
-			    : part->calls.nr ? "calls"
-			    : part->waits.nr ? "waits"
-					     : NULL;
 
-	if (other)
-		return log_err(-EINVAL, "%s contains %s: merge takes captures of commands", path,
-			       other);
+	/* Objects of two kernels may have one address. */
+	if (part->calls.nr)
+		return log_err(-EINVAL,
+			       "%s contains calls: merge takes captures of commands, waits and "
+			       "the page cache",
+			       path);
 	for (size_t i = 0; i < join->nr; i++)
 		if (join_is_repeated(&join->parts[i], part))
 			return log_err(-EINVAL,
@@ -176,12 +188,18 @@ static bool join_leaves_out(struct capture_join *join, const struct join_file *f
 	return chunk->type == CAPTURE_RESERVE || chunk->type == CAPTURE_INDEX;
 }
 
+static bool join_has_times(uint8_t type)
+{
+	return type == CAPTURE_RECORDS || type == CAPTURE_WAITS || type == CAPTURE_CACHE_ROWS ||
+	       type == CAPTURE_CACHE_EVENTS;
+}
+
 /* Chunks without times stay where they are among those of their file. */
 static void join_place(struct capture_join *join, struct join_file *file)
 {
 	const struct capture_about *about = &join->parts[join_part(file, &file->chunk)].about;
 
-	if (file->chunk.type == CAPTURE_RECORDS)
+	if (join_has_times(file->chunk.type))
 		file->wall_ns = capture_about__wall_ns(about, file->chunk.min_ns);
 }
 
@@ -229,10 +247,10 @@ static int join_put(struct capture_join *join, struct join_file *file,
 		return log_err(err, "cannot read '%s': %s", source->path, strerror(-err));
 	}
 	part = &join->parts[join_part(file, &chunk)];
-	if (err && chunk.type == CAPTURE_RECORDS) { /* others were checked when it was opened */
+	if (err && join_has_times(chunk.type)) /* others were checked when it was opened */
 		part->damage.blocks_corrupt++;
+	if (err && chunk.type == CAPTURE_RECORDS)
 		part->damage.records_corrupt += chunk.count;
-	}
 	chunk.origin = (uint16_t)(join_part(file, &chunk) + 1);
 	return capture_writer__copy(writer, &chunk, source->payload);
 }
@@ -299,10 +317,27 @@ size_t capture_join__nr(const struct capture_join *join)
 	return join->nr;
 }
 
+/* Of calls that waited, or of readings: a reading is a chunk. */
+static uint64_t join_count(const struct capture_list *list, uint8_t type)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < list->nr; i++)
+		if (list->blocks[i].chunk.type == type)
+			nr += type == CAPTURE_WAITS ? list->blocks[i].chunk.count : 1;
+	return nr;
+}
+
 struct capture_joined capture_join__capture(const struct capture_join *join, size_t nr)
 {
 	const struct capture_contents *part = &join->parts[nr];
 
-	return (struct capture_joined){ part->source.path, &part->about, &part->damage,
-					part->nr_records };
+	return (struct capture_joined){
+		.path = part->source.path,
+		.about = &part->about,
+		.damage = &part->damage,
+		.nr_records = part->nr_records,
+		.nr_waits = join_count(&part->waits, CAPTURE_WAITS),
+		.nr_readings = join_count(&part->caches, CAPTURE_CACHE_ROWS),
+	};
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * join.h: several captures into one file, chunk by chunk, by the wall clock of their records. Each
- * chunk is copied as it is, and says which capture it is from: clocks, numbers, ledger and losses
- * stay those of each capture, and what is damaged stays damaged. Nothing is decoded. Memory: of
- * each file a chunk, its list of blocks and what it says about itself. Captures of commands only.
- */
+ * join.h: several captures into one file, chunk by chunk, by the wall clock of what is in them.
+ * Each chunk is copied as it is, and says which capture it is from: clocks, numbers, ledger and
+ * losses stay those of each capture, and what is damaged stays damaged. Nothing is decoded. Memory:
+ * of each file a chunk, its list of blocks and what it says about itself. */
 #ifndef IOSONAR_CAPTURE_JOIN_H
 #define IOSONAR_CAPTURE_JOIN_H
 
@@ -16,7 +15,7 @@
 struct capture_join;
 
 /*
- * Opens the files, which may be merged ones. -EINVAL, after a message: not a capture of commands, a
+ * Opens the files, which may be merged ones. -EINVAL, after a message: a capture of calls, a
  * recording that is there twice, more than CAPTURE_ORIGINS.
  */
 int capture_join__open(const char *const *paths, size_t nr, struct capture_join **join);
@@ -32,7 +31,7 @@ struct capture_joined {
 	const char *path;
 	const struct capture_about *about;
 	const struct capture_damage *damage;
-	uint64_t nr_records;
+	uint64_t nr_records, nr_waits, nr_readings; /* commands, calls that waited, of the cache */
 };
 struct capture_joined capture_join__capture(const struct capture_join *join, size_t nr);
 

@@ -13,6 +13,7 @@
 #include "capture/block.h"
 #include "capture/chunk.h"
 #include "capture/merge_inside.h"
+#include "wire/file_id.h"
 
 /* Keeps its own number if free, so that a single file stays unchanged. */
 static int merge_free_number(const struct capture_merge *merge, uint16_t wanted)
@@ -107,7 +108,9 @@ static struct glossary_id merge_new_id(struct capture_merge *merge, enum glossar
 				       struct glossary_id id)
 {
 	bool is_short = kind == GLOSSARY_STACKS || kind == GLOSSARY_DISKS;
-	uint64_t last = is_short ? UINT32_MAX : UINT64_MAX;
+	uint64_t last = is_short		 ? UINT32_MAX
+			: kind == GLOSSARY_FILES ? FILE_SPECIAL - 1
+						 : UINT64_MAX;
 
 	return (struct glossary_id){ { last - merge->nr_new_ids[kind]++, id.words[1] } };
 }
@@ -200,13 +203,14 @@ static int merge_place_file(struct merge_file *file, const struct glossary_entry
 	return 0;
 }
 
-/* For views that show a file beside its disk: of waits. */
+/* For views that show a file beside its disk: of waits and of the page cache. */
 static int merge_place_files(struct merge_file *file, const struct capture_about *from)
 {
 	const struct glossary *files = &from->glossaries[GLOSSARY_FILES];
 	int err = 0;
 
-	if (file == file->merge->files || !capture_reader__has_waits(file->reader))
+	if (file == file->merge->files || !(capture_reader__has_waits(file->reader) ||
+					    capture_reader__has_cache(file->reader, false)))
 		return 0;
 	for (size_t i = 0; i < files->nr && !err; i++)
 		if (files->entries[i].text)

@@ -18,6 +18,7 @@
 #include "render/cache_events.h"
 #include "render/residency.h"
 #include "session/cache_source.h"
+#include "session/host_source.h"
 #include "session/session.h"
 #include "session/table.h"
 #include "view/cache_account.h"
@@ -26,7 +27,7 @@
 #include "view/listing.h"
 #include "view/row_conditions.h"
 
-enum { CACHE_TOP = 20, CACHE_COMM_LIMIT = 15, CACHE_PID_LIMIT = 4194304 };
+enum { CACHE_DISK = 384, CACHE_TOP = 20, CACHE_COMM_LIMIT = 15, CACHE_PID_LIMIT = 4194304 };
 
 struct cache_view {
 	/* options */
@@ -46,7 +47,9 @@ struct cache_view {
 	int err;
 };
 
-static const char *const by_words[] = { "comm", "pid", "file", "cgroup", "dev", "op", NULL };
+static const char *const by_words[] = {
+	"comm", "pid", "file", "cgroup", "dev", "op", "host", NULL
+};
 static const char *const sort_words[] = { "misses", "accesses", "hits",	   "ra_hits", "readahead",
 					  "unused", "dirtied",	"written", "evicted", NULL };
 static const char *const sort_also[] = { NULL, NULL, NULL, NULL, "ahead",
@@ -143,6 +146,7 @@ static void cache_take_row(void *arg, const struct cache_tags *tags,
 	struct cache_tags masked = *tags; /* a capture may have more keys than requested */
 
 	cache_tags__mask(&masked, v->rows.mask);
+	masked.host = v->rows.tells_hosts ? tags->host : 0;
 	if (!v->err && cache_table__add(&v->sums, &masked, counts))
 		v->err = log_no_memory();
 }
@@ -160,13 +164,15 @@ static int cache_on_miss(void *state, struct session *s, const struct cache_even
 {
 	const struct cache_command *command = (const struct cache_command *)e;
 	const struct option_number *count = &s->options->run.count;
-	char dev[64], disk[64];
+	const uint16_t host = host_source__here(s);
+	char dev[CACHE_DISK], disk[CACHE_DISK];
 	struct cache_view *v = state;
 	const bool is_command = e->told == CACHE_TOLD_COMMAND;
 	const struct cache_event_names names = {
 		.file = session__file(s, e->inode, io_file_place(e->dev, e->nth)),
-		.dev = session__disk(s, e->dev, dev, sizeof(dev)),
-		.disk = is_command ? session__disk(s, command->disk, disk, sizeof(disk)) : NULL,
+		.dev = host_source__disk(s, host, e->dev, dev, sizeof(dev)),
+		.disk = is_command ? host_source__disk(s, host, command->disk, disk, sizeof(disk))
+				   : NULL,
 	};
 
 	if (!cache_event_table__shows(v->told, e))
@@ -206,6 +212,7 @@ static int cache_on_start(void *state, struct session *s)
 	if (v->events && (!v->told || cache_event_table__set_clock(v->told, &clock)))
 		return log_no_memory();
 	cache_account__show_method(s);
+	cache_rows__tell_hosts(&v->rows, s);
 	return cache_rows__make_table(&v->rows, s);
 }
 
@@ -311,7 +318,8 @@ static int cache_run(void *state, const struct options *options, char **argv)
 		return log_err(-EINVAL, "cache does not support --zstd");
 	v->rows.mask = option_list__mask(&v->by, by_words);
 	v->rows.sort = sort_words[v->sort];
-	err = row_conditions__parse(&v->rows.conditions, &cache_rows_object, NULL, NULL);
+	err = host_source__check(options, v->rows.mask >> CACHE_BY_HOST & 1);
+	err = err ?: row_conditions__parse(&v->rows.conditions, &cache_rows_object, NULL, NULL);
 	err = err ?: session__run(&cache_session, v, options, argv);
 	cache_table__free(&v->sums);
 	table__free(v->rows.table);

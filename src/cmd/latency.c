@@ -13,6 +13,7 @@
 #include "cmd/cmd.h"
 #include "render/chart.h"
 #include "session/condition.h"
+#include "session/host_source.h"
 #include "session/io_source.h"
 #include "session/session.h"
 #include "session/table.h"
@@ -386,8 +387,7 @@ static int latency_run(void *state, const struct options *options, char **argv)
 		err = log_err(-EINVAL, "--hist requires -o text or json");
 	if (!err && l->budget.given && l->breakdown.mask & ~latency_by_budget)
 		err = log_err(-EINVAL, "--budget allows only --by ctrl, ns, dev and op");
-	if (!err && l->breakdown.mask >> BY_HOST & 1 && !options->file.read.nr)
-		err = log_err(-EINVAL, "--by host requires captures: -r FILE");
+	err = err ?: host_source__check(options, l->breakdown.mask >> BY_HOST & 1);
 	err = err ?: session__run(&latency_view, l, options, argv);
 	breakdown__free(&l->breakdown);
 	cgroup_groups__free(&l->groups);

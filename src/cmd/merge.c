@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/log.h"
@@ -16,6 +17,8 @@
 #include "capture/file.h"
 #include "capture/join.h"
 #include "cmd/cmd.h"
+
+enum { MERGE_COUNTS = 128 }; /* bytes */
 
 struct merge {
 	/* options */
@@ -76,12 +79,32 @@ static bool merge_is_first_of_host(const struct capture_join *join, size_t nr)
 	return true;
 }
 
+static void merge_count(char counts[MERGE_COUNTS], uint64_t nr, const char *what)
+{
+	size_t len = strlen(counts);
+
+	if (nr)
+		snprintf(counts + len, MERGE_COUNTS - len, "%s%" PRIu64 " %s", len ? ", " : "", nr,
+			 what);
+}
+
+/* "8009 records, 22 waits": what there is of a capture, or of all. */
+static const char *merge_counts(const struct capture_joined *of, char counts[MERGE_COUNTS])
+{
+	counts[0] = 0;
+	merge_count(counts, of->nr_records, "records");
+	merge_count(counts, of->nr_waits, "waits");
+	merge_count(counts, of->nr_readings, "readings of the page cache");
+	return counts[0] ? counts : "0 records";
+}
+
 /* True: it lacks something. */
 static bool merge_tell_capture(const struct capture_joined *capture)
 {
+	char counts[MERGE_COUNTS];
 	bool lost;
 
-	log_verbose("%s: %" PRIu64 " records of %s", capture->path, capture->nr_records,
+	log_verbose("%s: %s of %s", capture->path, merge_counts(capture, counts),
 		    merge_host(capture));
 	capture_clock_step__tell(capture->about, capture->path);
 	capture_damage__tell(capture->damage, capture->path);
@@ -93,17 +116,20 @@ static bool merge_tell_capture(const struct capture_joined *capture)
 static int merge_tell(const struct merge *m)
 {
 	size_t nr = capture_join__nr(m->join), nr_hosts = 0;
-	uint64_t records = 0;
+	struct capture_joined all = { 0 };
+	char counts[MERGE_COUNTS];
 	bool lacks = false;
 
 	for (size_t i = 0; i < nr; i++) {
 		const struct capture_joined capture = capture_join__capture(m->join, i);
 
 		lacks |= merge_tell_capture(&capture);
-		records += capture.nr_records;
+		all.nr_records += capture.nr_records;
+		all.nr_waits += capture.nr_waits;
+		all.nr_readings += capture.nr_readings;
 		nr_hosts += merge_is_first_of_host(m->join, i);
 	}
-	log_note("%s: %" PRIu64 " records; captures: %zu, hosts: %zu", m->write, records, nr,
+	log_note("%s: %s; captures: %zu, hosts: %zu", m->write, merge_counts(&all, counts), nr,
 		 nr_hosts);
 	return lacks ? EXIT_LOST : EXIT_DONE;
 }

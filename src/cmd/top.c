@@ -19,6 +19,7 @@
 #include "screen/messages.h"
 #include "screen/top.h"
 #include "screen/top_player.h"
+#include "session/host_source.h"
 #include "session/io_source.h"
 #include "session/loop.h"
 #include "session/session.h"
@@ -381,8 +382,7 @@ static int top_run(void *state, const struct options *options, char **argv)
 	int err = top_check(options, argv);
 
 	for (size_t i = 0; i < nr && !err; i++)
-		if (keys[i] == BY_HOST && !options->file.read.nr)
-			err = log_err(-EINVAL, "--by host requires captures: -r FILE");
+		err = host_source__check(options, keys[i] == BY_HOST);
 	if (err)
 		return err;
 	top_model__init(&t->model, keys, nr);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "cmd/cmd.h"
+#include "session/host_source.h"
 #include "session/session.h"
 #include "session/table.h"
 #include "view/async_rows.h"
@@ -29,6 +30,7 @@ struct waits_view {
 	bool async;
 	/* state */
 	uint32_t by_mask;
+	bool tells_hosts;
 	struct wait_groups interval, total;
 	struct waits_slowest slowest;
 	struct async_slowest slowest_requests;
@@ -46,7 +48,7 @@ static const uint32_t call_masks[] = {
 	1 << WAIT_FAULT,
 };
 enum { WAITS_DEFAULT = 0x7 }; /* of call_words: not the faults of the whole machine */
-static const char *const by_words[] = { "dev", "file", "comm", "pid", "cgroup", NULL };
+static const char *const by_words[] = { "dev", "file", "comm", "pid", "cgroup", "host", NULL };
 
 #define VIEW(field) offsetof(struct waits_view, field)
 static const struct option_def waits_options[] = {
@@ -106,6 +108,7 @@ static int waits_on_wait(void *state, struct session *s, const struct wait_recor
 	waits_rows__split(s, record, parts);
 	waits_rows__key(record, &key);
 	wait_row__mask(&key, v->by_mask);
+	key.host = v->tells_hosts ? host_source__here(s) : 0;
 	if (wait_groups__add(&v->interval, &key, parts))
 		return log_no_memory();
 	if (v->slow.given && waits_slowest__add(&v->slowest, s, record))
@@ -146,6 +149,7 @@ static int waits_on_start(void *state, struct session *s)
 {
 	struct waits_view *v = state;
 
+	v->tells_hosts = waits_rows__tell_hosts(s, &v->by_mask);
 	v->table = wait_row__table(s, &waits_rows, &v->by_mask);
 	if (!v->table)
 		return log_no_memory();
@@ -331,8 +335,10 @@ static int waits_run(void *state, const struct options *options, char **argv)
 	if (err)
 		return err;
 	v->by_mask = option_list__mask(&v->by, by_words);
-	err = row_conditions__parse(&v->conditions, v->async ? &async_rows : &waits_rows, NULL,
-				    NULL);
+	err = host_source__check(options, v->by_mask >> WAITS_BY_HOST & 1);
+	err = err
+		      ?: row_conditions__parse(&v->conditions, v->async ? &async_rows : &waits_rows,
+					       NULL, NULL);
 	err = err ?: session__run(v->async ? &async_session : &waits_session, v, options, argv);
 	wait_groups__free(&v->interval);
 	wait_groups__free(&v->total);

@@ -1,29 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cache_replay.c: replays the page cache from a capture: readings and events come from the file,
+ * cache_replay.c: replays the page cache from captures: readings and events come from the files,
  * and so does the time; filters are applied here. Requires no privileges. Rows have all keys that
- * --by may ask for; threads and the order of events within a reading are not recorded.
+ * --by may ask for; threads and the order of events within a reading are not recorded. With several
+ * captures, intervals are those of -i, whenever each was read.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
+#include "capture/cache_merge.h"
 #include "capture/filter.h"
-#include "capture/read.h"
 #include "session/cache_info.h"
 #include "session/cache_source.h"
+#include "session/host_source.h"
 #include "session/source.h"
 
 struct cache_replay {
-	struct capture_reader *reader;
-	struct capture_cache chunk; /* at hand */
-	struct cache_table rows;    /* sum of all rows so far */
+	struct capture_merge *merge;
+	struct cache_merge caches;
+	const struct capture_cache *chunk; /* at hand */
+	struct cache_table rows;	   /* sum of all rows so far */
 	struct cache_about about;
 	struct cache_losses losses;
 	struct cache_wants wants;
-	uint64_t end_ns;  /* of the recording; 0: it was cut */
-	uint64_t last_ns; /* time of the last reading that is shown */
+	size_t nr_captures; /* that have data of the page cache */
+	uint64_t end_ns;    /* of the last recording; 0: it was cut */
+	uint64_t last_ns;   /* time of the last reading that is shown */
+	bool has_untold;    /* readings since the last tick */
 };
 
 static struct cache_replay *cache_replay(const struct session *s)
@@ -33,7 +38,7 @@ static struct cache_replay *cache_replay(const struct session *s)
 
 static const struct capture_about *cache_capture(const struct session *s)
 {
-	return capture_reader__about(cache_replay(s)->reader);
+	return capture_merge__about(cache_replay(s)->merge);
 }
 
 /* ---- filters ---- */
@@ -118,8 +123,8 @@ static int cache_take_rows(struct session *s)
 	struct cache_replay *c = cache_replay(s);
 	struct cache_tags tags;
 
-	for (size_t i = 0; i < c->chunk.nr_rows; i++) {
-		const struct capture_cache_row *row = &c->chunk.rows[i];
+	for (size_t i = 0; i < c->chunk->nr_rows; i++) {
+		const struct capture_cache_row *row = &c->chunk->rows[i];
 
 		if (!cache_wants_row(s, &row->key))
 			continue;
@@ -127,10 +132,39 @@ static int cache_take_rows(struct session *s)
 			cache_tags__set(&tags, &row->key);
 		else
 			tags = (struct cache_tags){ .op = -1, .other = true };
+		tags.host = host_source__here(s);
 		if (cache_table__add(&c->rows, &tags, row->counts))
 			return log_err(-ENOMEM, "out of memory");
 	}
 	return 0;
+}
+
+static int cache_tick(struct session *s, uint64_t now_ns)
+{
+	int err;
+
+	session_set_time(s, now_ns);
+	s->span_s = s->elapsed_s;
+	cache_replay(s)->has_untold = false;
+	err = session_tick(s);
+	s->inside->stopped |= session_has_count(s);
+	return err;
+}
+
+/*
+ * Several machines are not read at the same moments: a reading belongs to the interval whose end is
+ * nearest.
+ */
+static int cache_tick_before(struct session *s, uint64_t now_ns)
+{
+	const struct cache_replay *c = cache_replay(s);
+	uint64_t *next_ns = &s->inside->span.next_tick_ns, interval = session_interval(s);
+	uint64_t end_ns = *next_ns;
+
+	if (!s->inside->view->on_tick || c->wants.events || now_ns < end_ns + interval / 2)
+		return 0;
+	*next_ns += ((now_ns - end_ns - interval / 2) / interval + 1) * interval;
+	return c->has_untold ? cache_tick(s, end_ns) : 0;
 }
 
 /* The recording's own intervals, unless -i asks for longer ones. */
@@ -141,6 +175,8 @@ static bool cache_ticks(struct session *s, uint64_t now_ns)
 
 	if (!s->inside->view->on_tick || c->wants.events || now_ns == c->end_ns)
 		return false; /* the end shows the last one */
+	if (c->nr_captures > 1)
+		return false; /* cache_tick_before does */
 	if (!s->options->run.interval_ns.given)
 		return true;
 	if (now_ns < *next_ns)
@@ -152,8 +188,8 @@ static bool cache_ticks(struct session *s, uint64_t now_ns)
 static int cache_reading(struct session *s)
 {
 	struct cache_replay *c = cache_replay(s);
-	uint64_t now_ns = c->chunk.time_ns;
-	int err;
+	uint64_t now_ns = c->chunk->time_ns;
+	int err = 0;
 
 	if (now_ns > s->inside->span.to_ns) {
 		s->inside->stopped = true;
@@ -161,15 +197,14 @@ static int cache_reading(struct session *s)
 	}
 	if (now_ns <= s->inside->span.from_ns)
 		return 0;
+	if (c->nr_captures > 1)
+		err = cache_tick_before(s, now_ns);
+	if (err || s->inside->stopped)
+		return err;
 	err = cache_take_rows(s);
 	c->last_ns = now_ns;
-	if (err || !cache_ticks(s, now_ns))
-		return err;
-	session_set_time(s, now_ns);
-	s->span_s = s->elapsed_s;
-	err = session_tick(s);
-	s->inside->stopped |= session_has_count(s);
-	return err;
+	c->has_untold = true;
+	return err || !cache_ticks(s, now_ns) ? err : cache_tick(s, now_ns);
 }
 
 static int cache_events(struct session *s)
@@ -177,8 +212,8 @@ static int cache_events(struct session *s)
 	struct cache_replay *c = cache_replay(s);
 	int err = 0;
 
-	for (size_t i = 0; i < c->chunk.nr_events && !err && !s->inside->stopped; i++) {
-		const struct cache_event *event = &c->chunk.events[i].event;
+	for (size_t i = 0; i < c->chunk->nr_events && !err && !s->inside->stopped; i++) {
+		const struct cache_event *event = &c->chunk->events[i].event;
 
 		if (c->wants.events && cache_wants_event(s, event))
 			err = s->inside->view->on_miss(s->inside->state, s, event);
@@ -188,24 +223,26 @@ static int cache_events(struct session *s)
 
 static int cache_next(struct session *s, uint64_t *time_ns)
 {
+	struct cache_replay *c = cache_replay(s);
+	int err;
+
 	*time_ns = 0;
-	return capture_reader__next_cache(cache_replay(s)->reader, &cache_replay(s)->chunk);
+	c->chunk = cache_merge__next(&c->caches, &err);
+	return c->chunk ? 1 : err;
 }
 
 static int cache_hand_on(struct session *s)
 {
-	return cache_replay(s)->chunk.is_reading ? cache_reading(s) : cache_events(s);
+	return cache_replay(s)->chunk->is_reading ? cache_reading(s) : cache_events(s);
 }
 
 /* ---- the run ---- */
 
-static int cache_check(const struct session *s, const char *path, enum cache_tells tells)
+static int cache_check_file(const struct cache_replay *c, const struct capture_reader *reader,
+			    enum cache_tells tells)
 {
-	const struct cache_replay *c = cache_replay(s);
+	const char *path = capture_reader__label(reader);
 
-	if (!capture_reader__has_cache(c->reader, false))
-		return log_err(-EINVAL, "%s contains no page cache data; record --cache keeps it",
-			       path);
 	if (c->wants.events && tells == CACHE_TELLS_NOTHING)
 		return log_err(
 			-EINVAL,
@@ -216,6 +253,80 @@ static int cache_check(const struct session *s, const char *path, enum cache_tel
 			-EINVAL,
 			"--then-io: %s contains no commands; record --cache --events keeps them",
 			path);
+	return 0;
+}
+
+/* Pages of two sizes do not add up. */
+static int cache_check_pages(const struct cache_replay *c, const struct capture_reader *reader,
+			     const struct cache_about *about)
+{
+	if (!c->nr_captures || c->about.page_bytes == about->page_bytes)
+		return 0;
+	return log_err(-EINVAL,
+		       "%s has pages of %" PRIu64 " bytes, those before it of %" PRIu64
+		       ": show them one by one",
+		       capture_reader__label(reader), about->page_bytes, c->about.page_bytes);
+}
+
+/* Its counts are added to those of the files before it. */
+static int cache_take_about(struct cache_replay *c, const struct capture_reader *reader)
+{
+	struct cache_losses losses;
+	struct cache_about about;
+	enum cache_tells tells = cache_info__get(capture_reader__about(reader), &about, &losses);
+	int err = cache_check_file(c, reader, tells);
+
+	err = err ?: cache_check_pages(c, reader, &about);
+	if (err)
+		return err;
+	if (c->nr_captures++)
+		cache_about__add(&c->about, &about);
+	else
+		c->about = about;
+	cache_losses__add(&c->losses, &losses);
+	return 0;
+}
+
+/* The run is from the first start to the last end. */
+static void cache_find_span(struct session *s, const struct capture_reader *reader,
+			    uint64_t shift_ns, bool is_first)
+{
+	const struct capture_about *about = capture_reader__about(reader);
+	struct cache_replay *c = cache_replay(s);
+	uint64_t start_ns =
+		capture_about__info_number(about, CAPTURE_INFO_START, -shift_ns) + shift_ns;
+	uint64_t end_ns = capture_about__info_number(about, CAPTURE_INFO_END, -shift_ns) + shift_ns;
+
+	if (is_first || start_ns < s->start_ns)
+		s->start_ns = c->last_ns = start_ns;
+	if (end_ns > c->end_ns)
+		c->end_ns = end_ns;
+}
+
+/* Of a merged file, those captures that have none are passed over. */
+static int cache_check(struct session *s)
+{
+	struct cache_replay *c = cache_replay(s);
+	const struct capture_reader *without = NULL;
+	int err = 0;
+
+	for (size_t i = 0; i < capture_merge__nr(c->merge) && !err; i++) {
+		const struct capture_reader *reader = capture_merge__reader(c->merge, i);
+		bool is_there = capture_reader__has_cache(reader, false);
+
+		if (is_there) {
+			cache_find_span(s, reader, capture_merge__shift_ns(c->merge, i),
+					!c->nr_captures);
+			err = cache_take_about(c, reader);
+		} else if (!without || capture_reader__nr_parts(reader) == 1) {
+			without = reader;
+		}
+	}
+	if (!err && without && (!c->nr_captures || capture_reader__nr_parts(without) == 1))
+		return log_err(-EINVAL, "%s contains no page cache data; record --cache keeps it",
+			       capture_reader__path(without));
+	if (err)
+		return err;
 	if (c->wants.filter->cgroup && c->wants.events)
 		return log_err(-EINVAL, "--cgroup: misses in a capture have no cgroup");
 	if (c->wants.tid.given && !c->wants.events)
@@ -232,27 +343,28 @@ static int cache_open(struct session *s)
 	s->inside->data = c;
 	s->inside->view_rests = true; /* a reading is a tick */
 	if (!c)
-		return log_err(-ENOMEM, "out of memory");
-	if (files->nr > 1)
-		return log_err(-EINVAL, "cache -r takes only one capture (also got '%s')",
-			       files->words[1]);
+		return log_no_memory();
 	c->wants = s->inside->view->wants_cache(s->inside->state, s->options);
-	err = capture_reader__open(files->words[0], &c->reader);
+	err = capture_merge__open(files->words, files->nr, &c->merge);
 	if (err)
 		return session_file_err(err);
-	s->start_ns = c->last_ns =
-		capture_about__info_number(cache_capture(s), CAPTURE_INFO_START, 0);
-	c->end_ns = capture_about__info_number(cache_capture(s), CAPTURE_INFO_END, 0);
-	err = cache_check(s, files->words[0],
-			  cache_info__get(cache_capture(s), &c->about, &c->losses));
+	host_source_tell_steps(c->merge);
+	if (cache_merge__init(&c->caches, c->merge))
+		return log_no_memory();
+	err = cache_check(s);
 	c->about.filtered |= cache_filters(s);
 	return err;
 }
 
 static void cache_position(const struct session *s, uint64_t *at, uint64_t *all)
 {
-	*at = capture_reader__position(cache_replay(s)->reader);
-	*all = capture_reader__bytes(cache_replay(s)->reader);
+	const struct capture_merge *merge = cache_replay(s)->merge;
+
+	*at = *all = 0;
+	for (size_t i = 0; i < capture_merge__nr(merge); i++) {
+		*at += capture_reader__position(capture_merge__reader(merge, i));
+		*all += capture_reader__bytes(capture_merge__reader(merge, i));
+	}
 }
 
 /* The kernel's page counts are for the whole run, not for a part of it. */
@@ -264,10 +376,15 @@ static void cache_finish(struct session *s)
 
 static void cache_tell(struct session *s)
 {
-	const struct capture_damage *damage = capture_reader__damage(cache_replay(s)->reader);
+	const struct capture_merge *merge = cache_replay(s)->merge;
 
-	capture_damage__tell(damage, s->options->file.read.words[0]);
-	s->inside->lost |= !capture_damage__is_whole(damage);
+	for (size_t i = 0; i < capture_merge__nr(merge); i++) {
+		const struct capture_reader *reader = capture_merge__reader(merge, i);
+		const struct capture_damage *damage = capture_reader__damage(reader);
+
+		capture_damage__tell(damage, capture_reader__label(reader));
+		s->inside->lost |= !capture_damage__is_whole(damage);
+	}
 }
 
 /* ---- what a view asks ---- */
@@ -290,6 +407,16 @@ static void cache_losses(const struct session *s, struct cache_losses *losses)
 	*losses = cache_replay(s)->losses;
 }
 
+static const struct capture_merge *cache_captures(const struct session *s)
+{
+	return cache_replay(s)->merge;
+}
+
+static size_t cache_from(const struct session *s)
+{
+	return cache_replay(s)->caches.from;
+}
+
 static void cache_free(struct session *s)
 {
 	struct cache_replay *c = cache_replay(s);
@@ -297,8 +424,9 @@ static void cache_free(struct session *s)
 	if (!c)
 		return;
 	cache_table__free(&c->rows);
-	capture_cache__free(&c->chunk);
-	capture_reader__free(c->reader);
+	if (c->merge)
+		cache_merge__free(&c->caches);
+	capture_merge__free(c->merge);
 	free(c);
 }
 
@@ -318,5 +446,7 @@ const struct session_source session_cache_replay = {
 	.ledger = cache_tell,
 	.about = cache_capture,
 	.cache = &cache_answers,
+	.captures = cache_captures,
+	.from = cache_from,
 	.free = cache_free,
 };

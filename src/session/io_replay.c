@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
-#include "capture/clock_step.h"
+#include "session/host_source.h"
 #include "session/io_replay.h"
 #include "session/io_source.h"
 #include "session/source.h"
@@ -392,18 +392,6 @@ static void replay_free_origins(struct io_replay *replay)
 	free(replay->origins);
 }
 
-/* Only the order of several hosts' commands depends on it. */
-static void replay_tell_steps(const struct capture_merge *merge)
-{
-	for (size_t i = 0; capture_merge__hosts(merge)->nr > 1 && i < capture_merge__nr(merge);
-	     i++) {
-		const struct capture_reader *reader = capture_merge__reader(merge, i);
-
-		capture_clock_step__tell(capture_reader__about(reader),
-					 capture_reader__label(reader));
-	}
-}
-
 /* After the filters, which use the real names. */
 static int replay_rename(struct session *s)
 {
@@ -429,7 +417,7 @@ static int replay_open(struct session *s)
 	err = capture_merge__open(files->words, files->nr, &replay->merge);
 	if (err)
 		return session_file_err(err);
-	replay_tell_steps(replay->merge);
+	host_source_tell_steps(replay->merge);
 	replay_find_span(s);
 	replay->about = capture_merge__about(replay->merge);
 	replay->op_names = replay_find_op_names(replay->about);
@@ -532,16 +520,20 @@ static void replay_free(struct session *s)
 	free(replay);
 }
 
-static const struct capture_hosts *replay_hosts(const struct session *s)
+static const struct capture_merge *replay_captures(const struct session *s)
 {
-	return capture_merge__hosts(io_replay(s)->merge);
+	return io_replay(s)->merge;
+}
+
+static size_t replay_from(const struct session *s)
+{
+	return capture_merge__from(io_replay(s)->merge);
 }
 
 static const struct io_answers replay_answers = {
 	.device = replay_device,
 	.devices = replay_devices,
 	.origin = replay_origin_here,
-	.hosts = replay_hosts,
 	.op_names = replay_op_names,
 	.sees = replay_sees,
 	.each_cache = io_replay_each_cache,
@@ -567,5 +559,7 @@ const struct session_source session_io_replay = {
 	.about = replay_about,
 	.wall_ns = replay_wall_ns,
 	.io = &replay_answers,
+	.captures = replay_captures,
+	.from = replay_from,
 	.free = replay_free,
 };

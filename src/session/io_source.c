@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/io_source.h"
 
-#include "capture/hosts.h"
 #include "decode/nvme.h"
 #include "session/source.h"
 
@@ -45,18 +44,6 @@ const struct io_origin *io_source__origin(const struct session *s)
 const char *io_source__host(const struct session *s)
 {
 	return io_source__origin(s)->host;
-}
-
-const char *io_source__host_label(const struct session *s, uint16_t number)
-{
-	const struct capture_hosts *hosts = io_answers(s)->hosts ? io_answers(s)->hosts(s) : NULL;
-
-	return hosts && number && number <= hosts->nr ? hosts->hosts[number - 1].label : NULL;
-}
-
-bool io_source__has_hosts(const struct session *s)
-{
-	return io_answers(s)->hosts && io_answers(s)->hosts(s)->nr > 1;
 }
 
 void io_source__stack_losses(const struct session *s, uint64_t *taken, uint64_t *failed)

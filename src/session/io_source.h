@@ -16,15 +16,11 @@ const struct device *io_source__device(struct session *s, const struct io_record
 const struct device_list *io_source__devices(const struct session *s);
 char *const *io_source__op_names(const struct session *s); /* of block operations */
 /* Where the current record is from; NULL: its capture does not say. Hostile. */
-struct capture_hosts;
 struct io_origin {
 	char *host, *boot_id, *capture_id;
 };
 const struct io_origin *io_source__origin(const struct session *s);
 const char *io_source__host(const struct session *s);
-/* Of the machines of captures: by its number from 1 on; NULL: none. Hostile. */
-const char *io_source__host_label(const struct session *s, uint16_t number);
-bool io_source__has_hosts(const struct session *s); /* several of them */
 /* The stack of a record: functions, innermost first, "vfs_read;ksys_read"; NULL: none. */
 const char *io_source__stack(const struct session *s, const struct io_record *record, bool user);
 /* Number of lost stacks: another stack had their place (taken), or other reasons (failed). */
@@ -73,7 +69,6 @@ struct io_answers {
 	const struct device *(*device)(struct session *s, const struct io_record *record);
 	const struct device_list *(*devices)(const struct session *s);
 	const struct io_origin *(*origin)(const struct session *s);
-	const struct capture_hosts *(*hosts)(const struct session *s); /* NULL: live */
 	void (*stack_losses)(const struct session *s, uint64_t *taken, uint64_t *failed);
 	char *const *(*op_names)(const struct session *s);
 	bool (*sees)(const struct session *s, bool nvme);

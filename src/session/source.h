@@ -19,6 +19,7 @@
 #include "session/recorder.h"
 #include "session/session.h"
 
+struct capture_merge;
 struct capture_reader;
 struct io_answers;
 struct cache_answers;
@@ -46,6 +47,9 @@ struct session_source {
 	const struct io_answers *io;
 	const struct cache_answers *cache;
 	const struct waits_answers *waits;
+	/* Of a replay for host_source.h: its captures, and the one of what next found; or NULL. */
+	const struct capture_merge *(*captures)(const struct session *s);
+	size_t (*from)(const struct session *s);
 
 	/* ---- live, in the order of the calls ---- */
 	void (*describe)(struct session *s, struct recorder_run *run); /* for -w */

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "capture/filter.h"
 #include "capture/waits_merge.h"
+#include "session/host_source.h"
 #include "session/source.h"
 #include "session/waits_info.h"
 #include "session/waits_source.h"
@@ -183,6 +184,19 @@ static const char *waits_lacks(uint32_t calls)
 	return NULL;
 }
 
+/* A merged file may have captures of other kinds beside those of waits. */
+static bool waits_lacks_all(const struct capture_merge *merge, size_t nr)
+{
+	const struct capture_reader *reader = capture_merge__reader(merge, nr);
+
+	if (capture_reader__nr_parts(reader) == 1)
+		return true;
+	for (size_t i = 0; i < capture_merge__nr(merge); i++)
+		if (capture_reader__has_waits(capture_merge__reader(merge, i)))
+			return false;
+	return true;
+}
+
 /* Of several captures, each must have what is asked for. */
 static int waits_check(struct waits_replay *w, bool is_asked)
 {
@@ -192,12 +206,15 @@ static int waits_check(struct waits_replay *w, bool is_asked)
 		const struct capture_reader *reader = capture_merge__reader(w->merge, i);
 		uint32_t calls = waits_info__calls(capture_reader__about(reader));
 
-		if (!capture_reader__has_waits(reader))
-			return log_err(-EINVAL, "%s contains no waits; waits -w keeps them",
-				       capture_reader__path(reader));
+		if (!capture_reader__has_waits(reader)) {
+			if (waits_lacks_all(w->merge, i))
+				return log_err(-EINVAL, "%s contains no waits; waits -w keeps them",
+					       capture_reader__path(reader));
+			continue;
+		}
 		if (is_asked && w->wants.calls & ~calls)
 			return log_err(-EINVAL, "%s contains no %s: it was not followed",
-				       capture_reader__path(reader),
+				       capture_reader__label(reader),
 				       waits_lacks(w->wants.calls & ~calls));
 		all |= calls;
 	}
@@ -215,7 +232,8 @@ static void waits_find_span(struct session *s)
 	for (size_t i = 0; i < capture_merge__nr(merge); i++) {
 		uint64_t shift_ns = capture_merge__shift_ns(merge, i);
 
-		if (!capture_reader__run(capture_merge__reader(merge, i), &start_ns, &end_ns))
+		if (!capture_reader__has_waits(capture_merge__reader(merge, i)) ||
+		    !capture_reader__run(capture_merge__reader(merge, i), &start_ns, &end_ns))
 			continue;
 		if (!some || start_ns + shift_ns < s->start_ns)
 			s->start_ns = start_ns + shift_ns;
@@ -253,6 +271,7 @@ static int waits_open(struct session *s)
 	err = capture_merge__open(files->words, files->nr, &w->merge);
 	if (err)
 		return session_file_err(err);
+	host_source_tell_steps(w->merge);
 	waits_find_span(s);
 	err = waits_check(w, w->wants.is_asked);
 	err = err ?: waits_make_stories(w);
@@ -284,7 +303,7 @@ static bool waits_tell_lost(const struct capture_reader *reader)
 		if (!lost->counts[i].value)
 			continue;
 		told = true;
-		log_warn("%s lacks %" PRIu64 " calls: %s", capture_reader__path(reader),
+		log_warn("%s lacks %" PRIu64 " calls: %s", capture_reader__label(reader),
 			 lost->counts[i].value, lost->counts[i].name);
 	}
 	return told;
@@ -298,7 +317,7 @@ static void waits_tell(struct session *s)
 		const struct capture_reader *reader = capture_merge__reader(merge, i);
 		const struct capture_damage *damage = capture_reader__damage(reader);
 
-		capture_damage__tell(damage, capture_reader__path(reader));
+		capture_damage__tell(damage, capture_reader__label(reader));
 		s->inside->lost |= waits_tell_lost(reader) || !capture_damage__is_whole(damage);
 	}
 }
@@ -353,6 +372,8 @@ static bool waits_counts(const struct session *s, struct waits_counts *counts)
 	for (size_t i = 0; i < capture_merge__nr(merge); i++) {
 		const struct capture_reader *reader = capture_merge__reader(merge, i);
 
+		if (!capture_reader__has_waits(reader))
+			continue;
 		known &= waits_info__add(capture_reader__about(reader), counts) &&
 			 capture_damage__is_whole(capture_reader__damage(reader));
 	}
@@ -364,6 +385,16 @@ static uint64_t waits_left_out(const struct session *s)
 	const struct waits_replay *w = waits_replay(s);
 
 	return w->nr_left_out + waits_merge__nr_strange(&w->waits);
+}
+
+static const struct capture_merge *waits_captures(const struct session *s)
+{
+	return waits_replay(s)->merge;
+}
+
+static size_t waits_from(const struct session *s)
+{
+	return waits_replay(s)->waits.from;
 }
 
 static const struct waits_answers waits_replay_answers = {
@@ -384,5 +415,7 @@ const struct session_source session_waits_replay = {
 	.ledger = waits_tell,
 	.about = waits_about,
 	.waits = &waits_replay_answers,
+	.captures = waits_captures,
+	.from = waits_from,
 	.free = waits_free,
 };

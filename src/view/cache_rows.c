@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "session/cache_source.h"
+#include "session/host_source.h"
 #include "session/table.h"
 #include "view/cache_account.h"
 
@@ -14,7 +15,7 @@
 struct cache_line {
 	const char *span; /* "interval", "total" or "sum" */
 	double time_s;
-	const char *comm, *file, *cgroup, *dev, *op;
+	const char *host, *comm, *file, *cgroup, *dev, *op;
 	uint64_t pid;
 	bool says_all; /* for people: of all processes */
 	struct cache_sums n;
@@ -22,7 +23,7 @@ struct cache_line {
 	uint64_t access_bytes, hit_bytes, ra_hit_bytes, miss_bytes, readahead_bytes, unused_bytes,
 		dirtied_bytes, written_bytes, evicted_bytes;
 	/* Buffers for some texts of this row. */
-	char comm_text[24], cgroup_text[256], dev_text[64];
+	char comm_text[24], cgroup_text[256], dev_text[384];
 };
 
 static const char *const op_words[] = { "read", "write", "mmap", "readahead", "none" };
@@ -47,6 +48,7 @@ static const struct column tag_columns[] = {
 	  .at = LINE(span), .not_in_text = true },
 	{ "time_s", "time", CELL_SECONDS, 5, "time of the end of the span, since the start",
 	  .at = LINE(time_s) },
+	{ "host", "host", CELL_TEXT, 5, "machine, of captures", .at = LINE(host) },
 	{ "comm", "comm", CELL_TEXT, 12, "name of the task", .at = LINE(comm) },
 	{ "pid", "pid", CELL_COUNT, 7, "process of the task", .at = LINE(pid),
 	  .get = cache_get_pid },
@@ -113,7 +115,20 @@ const struct object cache_rows_object = { "cache", { tag_columns, page_columns }
 static const size_t by_at[NR_CACHE_BY] = {
 	[CACHE_BY_COMM] = LINE(comm),	  [CACHE_BY_PID] = LINE(pid), [CACHE_BY_FILE] = LINE(file),
 	[CACHE_BY_CGROUP] = LINE(cgroup), [CACHE_BY_DEV] = LINE(dev), [CACHE_BY_OP] = LINE(op),
+	[CACHE_BY_HOST] = LINE(host),
 };
+
+void cache_rows__tell_hosts(struct cache_rows *v, const struct session *s)
+{
+	const uint32_t of_all = 1u << CACHE_BY_OP;
+
+	v->tells_hosts = v->mask >> CACHE_BY_HOST & 1;
+	if (!host_source__are_several(s) || !(v->mask & ~of_all))
+		return;
+	v->tells_hosts = true;
+	if (!(v->mask >> CACHE_BY_DEV & 1))
+		v->mask |= 1u << CACHE_BY_HOST;
+}
 
 /* Columns that fit: with --by rows have names, and changes by others are left to JSON. */
 static bool cache_text_has(const struct cache_rows *v, const struct session *s,
@@ -192,9 +207,10 @@ static void cache_label(const struct cache_rows *v, const struct session *s,
 	line->pid = CELL_NO_NUMBER;
 	line->says_all = !t && s->format == TABLE_TEXT;
 	if (line->says_all)
-		line->comm = line->file = line->cgroup = line->dev = line->op = "all";
+		line->host = line->comm = line->file = line->cgroup = line->dev = line->op = "all";
 	if (!t)
 		return;
+	line->host = host_source__label(s, t->host);
 	if (t->other) {
 		line->comm = line->file = line->cgroup = line->dev = line->op = "other";
 		return;
@@ -210,7 +226,8 @@ static void cache_label(const struct cache_rows *v, const struct session *s,
 		line->cgroup = session__cgroup_path(s, t->cgroup, line->cgroup_text,
 						    sizeof(line->cgroup_text));
 	if (v->mask >> CACHE_BY_DEV & 1)
-		line->dev = session__disk(s, t->dev, line->dev_text, sizeof(line->dev_text));
+		line->dev = host_source__disk(s, t->host, t->dev, line->dev_text,
+					      sizeof(line->dev_text));
 }
 
 static void cache_hide_accesses(struct cache_line *line)

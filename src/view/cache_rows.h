@@ -13,6 +13,7 @@
 struct cache_rows {
 	uint32_t mask;	  /* of enum cache_by: keys of the rows */
 	const char *sort; /* the sort column */
+	bool tells_hosts; /* keys of two machines are two rows */
 	struct table *table;
 	struct row_conditions conditions;
 	bool is_hidden; /* rows are only judged by --fail-if: --top hides them */
@@ -22,6 +23,9 @@ struct cache_rows {
 
 extern const struct object cache_rows_object;
 
+/* Of captures of several machines: with the host, unless a key tells them apart (dev), or all keys
+ * mean the same on each (op). */
+void cache_rows__tell_hosts(struct cache_rows *rows, const struct session *session);
 /* Replaces an existing table: estimates may be known only at the end. 0 or -ENOMEM, said. */
 int cache_rows__make_table(struct cache_rows *rows, const struct session *session);
 /* tags NULL: the total. Leaves out a row that --if does not admit. */

@@ -2,7 +2,7 @@
 #include "view/latency_by.h"
 
 #include <string.h>
-#include "session/io_source.h"
+#include "session/host_source.h"
 
 /* In the order of enum breakdown_by; queue is another word for qid. */
 const char *const latency_by_words[] = { "ctrl", "ns",	      "dev",  "op",	"size", "qid",
@@ -65,7 +65,7 @@ uint32_t latency_by__with_host(uint32_t mask, const struct session *s)
 {
 	const uint32_t of_all = 1u << BY_OP | 1u << BY_SIZE;
 
-	if (!io_source__has_hosts(s) || mask >> BY_DEV & 1 || !(mask & ~of_all))
+	if (!host_source__are_several(s) || mask >> BY_DEV & 1 || !(mask & ~of_all))
 		return mask;
 	return mask | 1u << BY_HOST;
 }

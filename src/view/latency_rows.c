@@ -2,6 +2,7 @@
 #include "view/latency_rows.h"
 
 #include "decode/op.h"
+#include "session/host_source.h"
 #include "session/io_source.h"
 #include "view/cgroup_groups.h"
 
@@ -256,7 +257,7 @@ void latency_row__label(struct latency_row *row, const struct session *s, const 
 	snprintf(row->size_text, sizeof(row->size_text), "%s",
 		 t->size_class ? text__bytes(size, sizeof(size), 1ULL << (t->size_class - 1))
 			       : "none");
-	row->host = io_source__host_label(s, t->host);
+	row->host = host_source__label(s, t->host);
 	row->ctrl = t->ctrl ? row->ctrl_text : NULL;
 	row->size_class = row->size_text;
 	row->comm = row->comm_text;

@@ -2,6 +2,7 @@
 #include "view/wait_row.h"
 
 #include <string.h>
+#include "session/host_source.h"
 
 enum { WAIT_TAIL = 9900 };
 
@@ -60,8 +61,10 @@ void wait_row__mask(struct wait_key *key, uint32_t by)
 
 void wait_whose__fill(struct wait_whose *w, const struct session *s, const struct wait_key *key)
 {
+	w->host = host_source__label(s, key->host);
 	if (key->dev)
-		w->dev = session__disk(s, key->dev, w->dev_text, sizeof(w->dev_text));
+		w->dev =
+			host_source__disk(s, key->host, key->dev, w->dev_text, sizeof(w->dev_text));
 	if (key->inode)
 		w->file = session__file(s, key->inode, io_file_place(key->dev, key->nth));
 	memcpy(w->comm_text, key->comm, sizeof(key->comm));
@@ -74,7 +77,7 @@ void wait_whose__fill(struct wait_whose *w, const struct session *s, const struc
 
 static bool wait_row_shows(const void *view, const struct column *column)
 {
-	static const char *const keys[] = { "dev", "file", "comm", "pid", "cgroup" };
+	static const char *const keys[] = { "dev", "file", "comm", "pid", "cgroup", "host" };
 	const uint32_t by = *(const uint32_t *)view;
 
 	for (uint32_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)

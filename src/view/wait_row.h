@@ -12,12 +12,19 @@
 #include "session/table.h"
 #include "view/row_conditions.h"
 
-enum waits_by { WAITS_BY_DEV, WAITS_BY_FILE, WAITS_BY_COMM, WAITS_BY_PID, WAITS_BY_CGROUP };
+enum waits_by {
+	WAITS_BY_DEV,
+	WAITS_BY_FILE,
+	WAITS_BY_COMM,
+	WAITS_BY_PID,
+	WAITS_BY_CGROUP,
+	WAITS_BY_HOST,
+};
 
 /* Whose it is. NULL: not known, or not told apart. */
 struct wait_whose {
-	const char *dev, *file, *comm, *cgroup;
-	char dev_text[64], comm_text[WAIT_COMM_LEN + 1], cgroup_text[256];
+	const char *host, *dev, *file, *comm, *cgroup;
+	char dev_text[384], comm_text[WAIT_COMM_LEN + 1], cgroup_text[256];
 };
 
 /*
@@ -48,7 +55,7 @@ struct wait_words {
 	const char *(*call)(uint32_t call, char *buf, size_t size);
 };
 
-/* Keeps what is told apart. by: a mask of enum waits_by. */
+/* Keeps what is told apart, and the host. by: a mask of enum waits_by. */
 void wait_row__mask(struct wait_key *key, uint32_t by);
 void wait_whose__fill(struct wait_whose *whose, const struct session *s,
 		      const struct wait_key *key);

@@ -4,10 +4,13 @@
 #include <inttypes.h>
 #include <string.h>
 #include "base/log.h"
+#include "session/host_source.h"
 #include "session/waits_source.h"
 
 /* The call, and the part of its time. */
 static const struct column waits_call_columns[] = {
+	{ "host", "host", CELL_TEXT, 5, "machine, of captures",
+	  .at = offsetof(struct wait_row, whose.host) },
 	{ "call", "call", CELL_TEXT, 5, "call, e.g. fsync; other: keys beyond the first 1,024",
 	  .at = offsetof(struct wait_row, name) },
 	{ 0 },
@@ -91,6 +94,15 @@ void waits_rows__key(const struct wait_record *r, struct wait_key *key)
 		.pid = r->pid,
 	};
 	memcpy(key->comm, r->comm, sizeof(key->comm));
+}
+
+bool waits_rows__tell_hosts(const struct session *s, uint32_t *by)
+{
+	if (!host_source__are_several(s))
+		return *by >> WAITS_BY_HOST & 1;
+	if (!(*by >> WAITS_BY_DEV & 1))
+		*by |= 1u << WAITS_BY_HOST;
+	return true;
 }
 
 /* ---- the ledger ---- */

@@ -20,6 +20,8 @@ void waits_rows__split(const struct session *session, const struct wait_record *
 		       uint64_t parts[NR_WAIT_PARTS]);
 bool waits_rows__adds_up(const struct wait_record *record); /* the parts, to the duration */
 void waits_rows__key(const struct wait_record *record, struct wait_key *key);
+/* Of captures of several machines: tells them apart, with the host unless dev does. True: so. */
+bool waits_rows__tell_hosts(const struct session *session, uint32_t *by);
 
 /*
  * The ledger: says where all calls went, and whether something was lost. taken: records that the

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/text.h"
 #include "decode/words.h"
+#include "session/host_source.h"
 #include "session/waits_source.h"
 #include "symbol/frames.h"
 #include "view/waits_rows.h"
@@ -28,6 +29,7 @@ struct waits_call {
 
 struct waits_story {
 	struct wait_record record;
+	uint16_t host;			  /* of captures, from 1 on; 0: live */
 	struct wait_commands commands;	  /* nr is 0: none */
 	struct wait_commit_story *commit; /* NULL: it waited for none */
 };
@@ -68,6 +70,8 @@ static const struct column waits_slow_columns[] = {
 	  .at = CALL(time_ns) },
 	{ "whole_ns", "whole", CELL_DURATION, 7, "time from the call to its return; all parts",
 	  .at = CALL(whole_ns) },
+	{ "host", "host", CELL_TEXT, 5, "machine, of captures of several", .at = CALL(whose.host),
+	  .not_in_text = true },
 	{ "call", "call", CELL_TEXT, 5, "call, e.g. fsync", .at = CALL(call) },
 	{ "dev", "dev", CELL_TEXT, 7, "device of the file system", .at = CALL(whose.dev),
 	  .drop = 1 },
@@ -269,8 +273,11 @@ static void waits_fill_call(struct waits_call *row, const struct session *s,
 	row->tid = r->tid;
 	row->call = wait_call__name((enum wait_call)r->call);
 	waits_rows__key(r, &key);
+	key.host = story->host;
 	wait_whose__fill(&row->whose, s, &key);
 	row->whose.comm = row->whose.comm_text;
+	if (!host_source__are_several(s))
+		row->whose.host = NULL;
 	row->parts = waits_parts_text(row, parts);
 	row->sleeps = waits_sleeps_text(row, s, r);
 	row->nr_commands = story->commands.nr;
@@ -421,6 +428,7 @@ static int waits_story_fill(struct waits_story *story, const struct session *s,
 	const struct wait_commands *commands = waits_source__commands(s, record);
 
 	story->record = *record;
+	story->host = host_source__here(s);
 	story->commands.nr = 0;
 	if (commands)
 		story->commands = *commands;

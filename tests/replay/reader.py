@@ -61,7 +61,7 @@ CHOICE = "some lines or members of what another golden text of the same capture 
 EXCUSED = {
     "pattern-text": TEXT, "pattern-hostile": TEXT, "cache-events": TEXT, "cache-then-io": TEXT, "class-calls": TEXT, "class-graph": TEXT,
     "pattern-fio": "a job: choices of the command, not numbers of records",
-    "stacks-none": MESSAGE, "latency-no-file": MESSAGE, "cache-none": MESSAGE, "cache-two": MESSAGE,
+    "stacks-none": MESSAGE, "latency-no-file": MESSAGE, "cache-none": MESSAGE, "cache-two": TEXT, "cache-hosts": TEXT,
     "cache-tid": MESSAGE, "cache-no-commands": MESSAGE, "class-if-wrong": MESSAGE,
     "class-none": MESSAGE, "class-struct": MESSAGE, "calls-functions": MESSAGE, "diff-pair-none": MESSAGE, "diff-calls-fail": MESSAGE,
     "diff-mixed": MESSAGE, "diff-cache": MESSAGE, "report-no-capture": MESSAGE, "export-cache": MESSAGE, "sql-wrong": MESSAGE,
@@ -75,7 +75,7 @@ EXCUSED = {
     "why": WHY, "why-json": WHY, "why-csv": WHY, "why-watch": WHY, "why-none": WHY, "why-stageless": WHY, "why-too-few": WHY, "why-hostile": WHY,
     "drives": DRIVES, "drives-csv": DRIVES, "drives-json": DRIVES, "drives-two": DRIVES, "drives-hostile": DRIVES, "merged-drives": DRIVES,
     "merged-info": TEXT, "merged-latency": TEXT, "merged-trace": TEXT, "merged-errors": TEXT, "merged-diff": TEXT, "merged-anonymous": CHOICE, "merged-info-json": CHOICE,
-    "waits": TEXT, "waits-two": TEXT, "waits-fault": MESSAGE, "waits-none": MESSAGE, "waits-as-trace": MESSAGE, "waits-info": CHOICE,
+    "waits": TEXT, "waits-two": TEXT, "waits-hosts": TEXT, "waits-fault": MESSAGE, "waits-none": MESSAGE, "waits-as-trace": MESSAGE, "waits-info": CHOICE,
     "sql-schema": MESSAGE, "sql-hostile": "names, without numbers", "forged-no-device": MESSAGE,
 }
 

@@ -673,6 +673,40 @@ def _(data, golden):
         row.check("left_out", len(v.c.waits) - len(calls))
 
 
+# Machines with equal disks: each has the rows that it has alone, with its name before that of the disk.
+HOSTS = ("db7", "db8")
+
+
+def of_host(host, rows):
+    return [{**row, "dev": row["dev"] if row["dev"] in (None, "other") else f"{host}:{row['dev']}"} for row in rows]
+
+
+@case("waits-hosts-json")
+def _(data, golden):
+    rows = [row for row in golden.of("waits") if row["span"] == "total" and row["part"] in ("total", "cpu", "runnable")]
+    views_ = [(host, view(data, f"waits-{host}.cap")) for host in HOSTS]
+    mine = [row for host, v in views_ for row in of_host(host, wait_rows(v, v.c.waits, ["dev", "comm"]))]
+    match(rows, mine, ["call", "part", "dev", "comm"])
+    for row in golden.of("ledger"):
+        row.check("shown", sum(len(v.c.waits) for _, v in views_))
+        row.check("calls", sum(int(v.c.info["waits_begun"]) for _, v in views_))
+
+
+# Each reading counts in the interval that ends next to it; the second machine began 0.3 s later.
+@case("cache-hosts-json")
+def _(data, golden):
+    keys, mine = ["dev", "op"], []
+    views_ = [(host, view(data, f"cache-{host}.cap", csv_text)) for host in HOSTS]
+    for host, v in views_:
+        mine += of_host(host, [row for row in cache_rows(v, keys) if row["span"] != "sum"])
+    every = [row for _, v in views_ for _, rows in v.c.readings for row in rows]
+    mine.append({"span": "sum", "dev": None, "op": None, **cache_counts(views_[0][1], every)})
+    match(golden.of("cache"), [{**row, "time_s": 2.8} if row["span"] != "interval" else row for row in mine], ["span", "time_s"] + keys)
+    for row in golden.of("ledger"):
+        row.check("accesses", sum(r["accesses"] for r in every))
+        row.check("cached_before", sum(int(v.c.info["cache_before"]) for _, v in views_))
+
+
 def cache_event(v, e):
     page = int(v.c.info["cache_page_bytes"])
     row = {"time_s": v.time_s(e["start"]), "pid": e["pid"], "tid": e["tid"], "comm": v.text(e["comm"]), "op": CACHE_OPS[e["op"]],

@@ -152,6 +152,49 @@ static void test_ledger(void)
 	is_u64(l.lost, 4, "ends that were not seen are lost, a hit of another kind is not");
 }
 
+/* Of several captures: what all tell, and what any lacks. */
+static void test_captures(void)
+{
+	struct cache_about about = { CACHE_BY_FENTRY, "shmem_fault", 4096, 100, 150, false };
+	const struct cache_about other = {
+		CACHE_BY_KPROBES, "fault, shmem_fault, filemap_fault", 4096, 7, UINT64_MAX, true
+	};
+	struct cache_losses losses = { .no_task = 1, .events = 5 };
+
+	cache_about__add(&about, &other);
+	is_u64(about.method, CACHE_BY_KPROBES, "the method that tells less");
+	is_str(about.unseen, "shmem_fault, fault, filemap_fault",
+	       "each function once, no part of one");
+	is_u64(about.cached_before, 107, "pages of both");
+	is_u64(about.cached_after, UINT64_MAX, "what one does not know is not known");
+	ok(about.filtered, "a filter of one");
+	cache_losses__add(&losses, &(struct cache_losses){ 1, 2, 3, 4, 5, 6, 7, 8, 9 });
+	ok(losses.no_task == 2 && losses.no_key == 2 && losses.unclosed == 3 &&
+		   losses.ra_lost == 4 && losses.no_file == 5 && losses.skipped == 6 &&
+		   losses.events == 12 && losses.events_lost == 8 && losses.no_cause == 9,
+	   "losses of both");
+}
+
+/* The same keys on two machines are two rows. */
+static void test_hosts(void)
+{
+	struct cache_tags seven = reader, eight = reader;
+	uint64_t n[NR_CACHE_COUNTS];
+	struct cache_table t = { 0 };
+
+	seven.host = 1;
+	eight.host = 2;
+	counts_of(n, 100, 20, 3);
+	cache_tags__mask(&seven, 0);
+	is_u64(seven.host, 1, "a mask leaves the host");
+	seven.pid = reader.pid;
+	seven.op = reader.op;
+	cache_table__begin(&t);
+	ok(!cache_table__add(&t, &seven, n) && !cache_table__add(&t, &eight, n), "of two hosts");
+	is_u64(t.nr, 2, "each has its row");
+	cache_table__free(&t);
+}
+
 int main(void)
 {
 	test_intervals();
@@ -159,5 +202,7 @@ int main(void)
 	test_ties();
 	test_order();
 	test_ledger();
+	test_captures();
+	test_hosts();
 	return done_testing();
 }

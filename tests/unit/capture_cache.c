@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * capture_cache.c: does a capture give back the page cache's rows and events to the last bit?
- * Random ones round trip; a fixed file, tests/data/cache.cap (`capture_cache.t --make DIR`), must
- * be written and read the same as long as iosonar lives; what is damaged is skipped and counted.
+ * Random ones round trip; fixed files, tests/data/cache*.cap (`capture_cache.t --make DIR`), must
+ * be written and read the same as long as iosonar lives; what is damaged is skipped and counted;
+ * two machines' captures are one, with the names of both.
  */
 #include "tap.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "session/cache_info.h"
+#include "capture/cache_merge.h"
 #include "capture/read.h"
 #include "capture/write.h"
 #include "wire/file_id.h"
 
 enum { DISK = 259 << 20, PART = DISK | 1, LOADS = 300 };
-static const uint64_t start_ns = 1000000000000;
+static uint64_t start_ns = 1000000000000;
 static char dir[64] = "/tmp/iosonar-capture-cache-XXXXXX";
 
 static const char *path(const char *name)
@@ -213,22 +216,53 @@ static int put_text(struct capture_writer *w, enum glossary_kind kind, uint64_t 
 	return capture_writer__text(w, kind, (struct glossary_id){ { id, and} }, text);
 }
 
-static int put_fixed_about(struct capture_writer *w)
+/* Of two machines with equal disks: another file has the same numbers. */
+struct machine {
+	const char *host, *boot_id, *id, *file;
+	uint64_t start_ns; /* since its boot; the wall clock is the same, but for after_ns */
+	uint64_t after_ns;
+};
+static const struct machine machines[] = {
+	{ "db7", "boot-7", "cache-7", "/data/base/16384", 1000000000000, 0 },
+	{ "db8", "boot-8", "cache-8", "/data/base/8", 500000000000, 300000000 },
+};
+
+static int put_machine(struct capture_writer *w, const struct machine *m)
 {
-	static const struct capture_info info[] = {
-		{ CAPTURE_INFO_START, "1000000000000" },
-		{ "cache_method", "fentry" },
-		{ "cache_unseen", "shmem_fault" },
-		{ "cache_tells", "commands" },
-		{ "cache_page_bytes", "4096" },
-		{ "cache_filtered", "0" },
+	const struct capture_clock clock = { start_ns, start_ns,
+					     1700000000000000000 + m->after_ns };
+	const struct capture_info info[] = {
+		{ CAPTURE_INFO_HOST, m->host },
+		{ CAPTURE_INFO_BOOT_ID, m->boot_id },
+		{ CAPTURE_INFO_ID, m->id },
+	};
+
+	return capture_writer__info(w, info, 3) | capture_writer__clock(w, &clock);
+}
+
+/* start_ns in words, and the end of the run. */
+static const char *at_text(uint64_t after_ns)
+{
+	static char text[32];
+
+	snprintf(text, sizeof(text), "%" PRIu64, start_ns + after_ns);
+	return text;
+}
+
+static int put_fixed_about(struct capture_writer *w, const struct machine *m)
+{
+	const struct capture_info info[] = {
+		{ CAPTURE_INFO_START, at_text(0) }, { "cache_method", "fentry" },
+		{ "cache_unseen", "shmem_fault" },  { "cache_tells", "commands" },
+		{ "cache_page_bytes", "4096" },	    { "cache_filtered", "0" },
 		{ "cache_before", "5000" },
 	};
 	int err = capture_writer__info(w, info, sizeof(info) / sizeof(info[0]));
 
+	err |= m ? put_machine(w, m) : 0;
 	err |= put_text(w, GLOSSARY_DISKS, PART, 0, "nvme0n1p1");
 	err |= put_text(w, GLOSSARY_DISKS, DISK, 0, "nvme0n1");
-	err |= put_text(w, GLOSSARY_FILES, 12, PART, "/data/base/16384");
+	err |= put_text(w, GLOSSARY_FILES, 12, PART, m ? m->file : "/data/base/16384");
 	err |= put_text(w, GLOSSARY_FILES, 13, PART, "/data/pg_wal/1");
 	err |= put_text(w, GLOSSARY_FILES, FILE_METADATA, PART, "[metadata of /data]");
 	return err | put_text(w, GLOSSARY_CGROUPS, 44, 0, "/system.slice/postgresql.service");
@@ -282,19 +316,24 @@ static int put_fixed_readings(struct capture_writer *w)
 	return err | capture_writer__cache_rows(w, start_ns + 2500000000, &other, 1);
 }
 
-static void make_fixed(const char *file)
+static void make_fixed(const char *file, const struct machine *m)
 {
-	static const struct capture_info end[] = {
+	const uint64_t was_ns = start_ns;
+	struct capture_info end[] = {
 		{ "cache_after", "5310" },
 		{ "cache_lost_rows", "1" },
-		{ CAPTURE_INFO_END, "1002500000000" },
+		{ CAPTURE_INFO_END, "" },
 	};
 	struct capture_writer *w = writer_of(file);
-	int err = put_fixed_about(w);
+	int err;
 
+	start_ns = m ? m->start_ns : was_ns;
+	err = put_fixed_about(w, m);
 	err |= put_fixed_readings(w);
+	end[2].value = at_text(2500000000);
 	err |= capture_writer__info(w, end, sizeof(end) / sizeof(end[0]));
 	err |= capture_writer__finish(w, "done", NULL, 0);
+	start_ns = was_ns;
 	ok(!err, "a fixed capture is written");
 	capture_writer__free(w);
 }
@@ -309,15 +348,80 @@ static size_t read_file(const char *file, char *buf, size_t size)
 	return nr;
 }
 
-static void test_fixed(void)
+static void test_same(const char *file, const struct machine *m)
 {
 	static char ours[65536], kept[65536];
-	size_t nr, nr_kept = read_file("tests/data/cache.cap", kept, sizeof(kept));
+	size_t nr, nr_kept = read_file(file, kept, sizeof(kept));
 
-	make_fixed(path("fixed.cap"));
+	make_fixed(path("fixed.cap"), m);
 	nr = read_file(path("fixed.cap"), ours, sizeof(ours));
-	is_u64(nr, nr_kept, "as long as tests/data/cache.cap");
+	is_u64(nr, nr_kept, file);
 	ok(nr && !memcmp(ours, kept, nr), "and byte by byte the same");
+}
+
+static void test_fixed(void)
+{
+	test_same("tests/data/cache-db7.cap", &machines[0]);
+	test_same("tests/data/cache-db8.cap", &machines[1]);
+	test_same("tests/data/cache.cap", NULL);
+}
+
+/* ---- two ---- */
+
+static bool is_file(const struct capture_merge *merge, uint64_t inode, uint32_t dev, uint32_t nth,
+		    const char *wanted)
+{
+	const struct glossary_id id = { { inode, io_file_place(dev, nth) } };
+	const char *text = capture_about__text(capture_merge__about(merge), GLOSSARY_FILES, id);
+
+	return text && !strcmp(text, wanted);
+}
+
+/* Readings and events in order of the wall clock; inode 12 is another file on each machine. */
+static void test_two(void)
+{
+	const char *const paths[] = { "tests/data/cache-db7.cap", "tests/data/cache-db8.cap" };
+	uint64_t nr[2] = { 0 }, rows = 0, last_ns = 0, back = 0, wrong = 0;
+	const struct capture_cache *chunk;
+	struct cache_merge caches = { 0 };
+	struct capture_merge *merge;
+	struct glossary_id id;
+	int err = capture_merge__open(paths, 2, &merge);
+
+	if (err || cache_merge__init(&caches, merge))
+		exit(1);
+	while ((chunk = cache_merge__next(&caches, &err))) {
+		const char *file = machines[caches.from].file;
+
+		nr[caches.from]++;
+		back += chunk->time_ns < last_ns;
+		last_ns = chunk->time_ns;
+		for (size_t i = 0; chunk->is_reading && i < chunk->nr_rows; i++) {
+			const struct cache_key *key = &chunk->rows[i].key;
+			const bool is_wal = key->pid == 77 && cache_key_op(key) == CACHE_READ + 1;
+
+			rows += key->pid != 0;
+			wrong += key->pid &&
+				 !is_file(merge, key->inode, key->dev, cache_key_nth(key),
+					  is_wal ? "/data/pg_wal/1" : file);
+		}
+		for (size_t i = 0; !chunk->is_reading && i < chunk->nr_events; i++) {
+			const struct cache_event *e = &chunk->events[i].event;
+
+			wrong += !is_file(merge, e->inode, e->dev, e->nth,
+					  e->op == CACHE_NO_OP ? "[metadata of /data]" : file);
+			wrong += e->start_ns < chunk->time_ns || e->end_ns < e->start_ns;
+		}
+	}
+	id = capture_merge__rename(merge, 1, GLOSSARY_FILES, (struct glossary_id){ { 12, PART } });
+	ok(is_file(merge, id.words[0], (uint32_t)id.words[1], 0, machines[1].file) &&
+		   id.words[0] < FILE_SPECIAL,
+	   "without its disk, too, and with no number that stands for something else");
+	ok(!err && nr[0] == 4 && nr[1] == 4 && rows == 8, "two captures: all chunks of both");
+	is_u64(back, 0, "by time");
+	is_u64(wrong, 0, "each with its own files");
+	cache_merge__free(&caches);
+	capture_merge__free(merge);
 }
 
 static void test_info(void)
@@ -358,7 +462,11 @@ int main(int argc, char **argv)
 
 	if (argc == 3 && !strcmp(argv[1], "--make")) {
 		snprintf(file, sizeof(file), "%s/cache.cap", argv[2]);
-		make_fixed(file);
+		make_fixed(file, NULL);
+		for (int i = 0; i < 2; i++) {
+			snprintf(file, sizeof(file), "%s/cache-%s.cap", argv[2], machines[i].host);
+			make_fixed(file, &machines[i]);
+		}
 		return 0;
 	}
 	if (!mkdtemp(dir))
@@ -367,6 +475,7 @@ int main(int argc, char **argv)
 	test_damage();
 	test_nonsense();
 	test_fixed();
+	test_two();
 	test_info();
 	clean();
 	return done_testing();

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * capture_waits.c: does a capture give back waits to the last bit, in their order? Random ones
- * round trip; a fixed file, tests/data/waits.cap (`capture_waits.t --make DIR`), must be written
+ * round trip; fixed files, tests/data/waits*.cap (`capture_waits.t --make DIR`), must be written
  * and read the same as long as iosonar lives; cut or flipped anywhere, nothing comes that was not
  * written, and what is missing is told; two captures are one, with the names of both.
  */
 #include "tap.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "capture/read.h"
@@ -17,7 +18,7 @@
 #include "wire/file_id.h"
 
 enum { DISK = 259 << 20, LOADS = 300, MOST = 65536 };
-static const uint64_t start_ns = 1000000000000;
+static uint64_t start_ns = 1000000000000;
 static char dir[64] = "/tmp/iosonar-capture-waits-XXXXXX";
 
 static const char *path(const char *name)
@@ -288,44 +289,80 @@ static int put_text(struct capture_writer *w, enum glossary_kind kind, uint64_t 
 	return capture_writer__text(w, kind, (struct glossary_id){ { id, and} }, text);
 }
 
-static int put_about(struct capture_writer *w, const char *disk)
+/* Of two machines with equal disks: another file has the same numbers. NULL: it has no name. */
+struct machine {
+	const char *host, *boot_id, *id, *file;
+	uint64_t start_ns; /* since its boot; the wall clock is the same, but for after_ns */
+	uint64_t after_ns;
+};
+static const struct machine machines[] = {
+	{ "db7", "boot-7", "waits-7", "/data/pg_wal/1", 1000000000000, 0 },
+	{ "db8", "boot-8", "waits-8", "/data/pg_wal/8", 500000000000, 300000000 },
+};
+
+static int put_machine(struct capture_writer *w, const struct machine *m)
+{
+	const struct capture_clock clock = { start_ns, start_ns,
+					     1700000000000000000 + m->after_ns };
+	const struct capture_info info[] = {
+		{ CAPTURE_INFO_HOST, m->host },
+		{ CAPTURE_INFO_BOOT_ID, m->boot_id },
+		{ CAPTURE_INFO_ID, m->id },
+	};
+
+	return capture_writer__info(w, info, 3) | capture_writer__clock(w, &clock);
+}
+
+/* start_ns in words, and the end of the run. */
+static const char *at_text(uint64_t after_ns)
+{
+	static char text[32];
+
+	snprintf(text, sizeof(text), "%" PRIu64, start_ns + after_ns);
+	return text;
+}
+
+static int put_about(struct capture_writer *w, const char *disk, const struct machine *m)
 {
 	static char *const ops[CAPTURE_NR_NAMES] = { "read", "write" };
-	static const struct capture_info info[] = {
-		{ CAPTURE_INFO_START, "1000000000000" },
+	const struct capture_info info[] = {
+		{ CAPTURE_INFO_START, at_text(0) },
 		{ CAPTURE_INFO_WAITING, "read write fsync syncwrite fdatasync syncrange" },
 	};
 	int err = capture_writer__info(w, info, sizeof(info) / sizeof(info[0]));
 
+	err |= m ? put_machine(w, m) : 0;
 	err |= capture_writer__names(w, CAPTURE_NAMES_BLOCK, ops);
 	err |= put_text(w, GLOSSARY_DISKS, DISK, 0, disk);
-	err |= put_text(w, GLOSSARY_FILES, 12, DISK, "/data/pg_wal/1");
+	err |= put_text(w, GLOSSARY_FILES, 12, DISK, m ? m->file : "/data/pg_wal/1");
 	err |= put_text(w, GLOSSARY_FILES, 13, DISK, "/data/base/16384");
 	for (uint32_t i = 0; i < 3; i++)
 		err |= put_text(w, GLOSSARY_STACKS, i + 1, 0, fixed_stacks[i]);
 	return err | put_text(w, GLOSSARY_CGROUPS, 44, 0, "/system.slice/postgresql.service");
 }
 
-static void make_fixed(const char *file, const char *disk)
+static void make_fixed(const char *file, const char *disk, const struct machine *m)
 {
-	static const struct capture_info end[] = {
-		{ CAPTURE_INFO_WAITS, "22" },
-		{ "waits_begun", "30" },
-		{ "waits_ended", "29" },
-		{ "waits_waited", "22" },
-		{ "waits_sent", "22" },
-		{ "waits_in_flight", "1" },
-		{ CAPTURE_INFO_END, "1002500000000" },
+	const uint64_t was_ns = start_ns;
+	struct capture_info end[] = {
+		{ CAPTURE_INFO_WAITS, "22" }, { "waits_begun", "30" }, { "waits_ended", "29" },
+		{ "waits_waited", "22" },     { "waits_sent", "22" },  { "waits_in_flight", "1" },
+		{ CAPTURE_INFO_END, "" },
 	};
 	struct capture_writer *w = writer_of(file);
 	struct capture_wait waits[64];
-	size_t nr = fixed_waits(waits);
-	int err = put_about(w, disk);
+	size_t nr;
+	int err;
 
+	start_ns = m ? m->start_ns : was_ns;
+	nr = fixed_waits(waits);
+	err = put_about(w, disk, m);
 	err |= capture_writer__waits(w, waits, 25);
 	err |= capture_writer__waits(w, waits + 25, nr - 25);
+	end[sizeof(end) / sizeof(end[0]) - 1].value = at_text(2500000000);
 	err |= capture_writer__info(w, end, sizeof(end) / sizeof(end[0]));
 	err |= capture_writer__finish(w, "done", NULL, 0);
+	start_ns = was_ns;
 	ok(!err, "a fixed capture is written");
 	capture_writer__free(w);
 }
@@ -343,16 +380,24 @@ static size_t read_file(const char *file, uint8_t *buf, size_t size)
 static uint8_t ours[MOST], kept[MOST];
 static size_t nr_ours;
 
+static void test_same(const char *file, const struct machine *m)
+{
+	size_t nr_kept = read_file(file, kept, sizeof(kept));
+
+	make_fixed(path("fixed.cap"), "nvme0n1p1", m);
+	nr_ours = read_file(path("fixed.cap"), ours, sizeof(ours));
+	is_u64(nr_ours, nr_kept, file);
+	ok(nr_ours && !memcmp(ours, kept, nr_ours), "and byte by byte the same");
+}
+
 static void test_fixed(void)
 {
-	size_t nr_kept = read_file("tests/data/waits.cap", kept, sizeof(kept));
 	struct waits_counts counts = { 0 };
 	struct capture_reader *reader;
 
-	make_fixed(path("fixed.cap"), "nvme0n1p1");
-	nr_ours = read_file(path("fixed.cap"), ours, sizeof(ours));
-	is_u64(nr_ours, nr_kept, "as long as tests/data/waits.cap");
-	ok(nr_ours && !memcmp(ours, kept, nr_ours), "and byte by byte the same");
+	test_same("tests/data/waits-db7.cap", &machines[0]);
+	test_same("tests/data/waits-db8.cap", &machines[1]);
+	test_same("tests/data/waits.cap", NULL);
 	if (capture_reader__open(path("fixed.cap"), &reader))
 		exit(1);
 	ok(waits_info__add(capture_reader__about(reader), &counts) && counts.n.begun == 30 &&
@@ -482,7 +527,7 @@ static void test_two(void)
 	char first[128], second[128];
 	int err;
 
-	make_fixed(path("other.cap"), "sda1");
+	make_fixed(path("other.cap"), "sda1", NULL);
 	snprintf(first, sizeof(first), "%s", path("fixed.cap"));
 	snprintf(second, sizeof(second), "%s", path("other.cap"));
 	err = capture_merge__open((const char *[]){ first, second }, 2, &merge);
@@ -525,7 +570,11 @@ int main(int argc, char **argv)
 
 	if (argc == 3 && !strcmp(argv[1], "--make")) {
 		snprintf(file, sizeof(file), "%s/waits.cap", argv[2]);
-		make_fixed(file, "nvme0n1p1");
+		make_fixed(file, "nvme0n1p1", NULL);
+		for (int i = 0; i < 2; i++) {
+			snprintf(file, sizeof(file), "%s/waits-%s.cap", argv[2], machines[i].host);
+			make_fixed(file, "nvme0n1p1", &machines[i]);
+		}
 		return 0;
 	}
 	if (!mkdtemp(dir))
