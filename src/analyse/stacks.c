@@ -74,6 +74,7 @@ static uint64_t stacks_hash(const struct stack *stack)
 				(uint64_t)stack->kernel_half << 8 | (uint64_t)stack->user_half);
 
 	h = stacks_mix_text(h, stack->comm);
+	h = stacks_mix_text(h, stack->host);
 	h = stacks_mix_text(h, stack->kernel);
 	return stacks_mix_text(h, stack->user);
 }
@@ -90,6 +91,7 @@ static int stacks_compare(const struct stack *a, const struct stack *b)
 {
 	int order = strncmp(a->comm, b->comm, sizeof(a->comm));
 
+	order = order ?: stacks_compare_texts(a->host, b->host);
 	order = order ?: COMPARE(a->pid, b->pid);
 	order = order ?: COMPARE(a->kernel_half, b->kernel_half);
 	order = order ?: COMPARE(a->user_half, b->user_half);

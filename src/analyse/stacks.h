@@ -29,6 +29,7 @@ const char *stack_half__words(enum stack_half half); /* "stack table full" */
 /* Functions, innermost first: "submit_bio;vfs_read"; NULL: none. */
 struct stack {
 	const char *kernel, *user; /* the caller's; must outlive the rows */
+	const char *host;	   /* likewise; NULL: machines are not told apart */
 	enum stack_half kernel_half, user_half;
 	uint32_t pid;  /* 0: processes share one row */
 	char comm[16]; /* ends with a NUL */

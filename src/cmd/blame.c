@@ -11,6 +11,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "cmd/cmd.h"
+#include "session/host_source.h"
 #include "session/io_source.h"
 #include "session/session.h"
 #include "session/table.h"
@@ -173,8 +174,11 @@ static int blame_run(void *state, const struct options *options, char **argv)
 	if (v->is_page && v->without)
 		return log_err(-EINVAL, "--without has no page; use another format than html");
 	v->by_mask = v->by.nr ? option_list__mask(&v->by, blame_by_words) : 1u << BLAME_BY_COMM;
-	err = row_conditions__parse(&v->conditions, v->without ? &blame_without : &blame_rows, NULL,
-				    NULL);
+	err = host_source__check(options, v->by_mask >> BLAME_BY_HOST & 1);
+	err = err
+		      ?: row_conditions__parse(&v->conditions,
+					       v->without ? &blame_without : &blame_rows, NULL,
+					       NULL);
 	err = err ?: session__run(&blame_session, v, options, argv);
 	blame__free(&v->blame);
 	blame_page__free(&v->page);

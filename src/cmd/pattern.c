@@ -15,6 +15,7 @@
 #include "decode/record.h"
 #include "decode/row.h"
 #include "session/condition.h"
+#include "session/host_source.h"
 #include "session/io_source.h"
 #include "session/session.h"
 #include "session/table.h"
@@ -329,8 +330,10 @@ static const struct cmd_part pattern_part = { &pattern_session, pattern_begin, p
 
 static int pattern_run(void *state, const struct options *options, char **argv)
 {
+	struct pattern_view *v = state;
 	int err = pattern_begin(state);
 
+	err = err ?: host_source__check(options, v->rows.tells[PATTERN_BY_HOST]);
 	err = err ?: session__run(&pattern_session, state, options, argv);
 	pattern_end(state);
 	return err;

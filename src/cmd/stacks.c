@@ -14,6 +14,7 @@
 #include "cmd/cmd.h"
 #include "decode/column.h"
 #include "render/flame.h"
+#include "session/host_source.h"
 #include "session/io_source.h"
 #include "session/probe_source.h"
 #include "session/session.h"
@@ -36,8 +37,10 @@ struct stacks_view {
 	struct option_number buffer;
 	struct record_filter filter;
 	struct row_conditions rows;
+	struct option_list by;
 	bool hist, follow;
 	/* state */
+	bool tells_hosts;
 	struct stacks stacks;
 	struct table *table;
 };
@@ -45,6 +48,8 @@ struct stacks_view {
 static const char *const which_choices[] = { "kernel", "user", "both", NULL };
 static const char *const sort_words[] = { "count", "bytes", "time", NULL }; /* enum stack_measure */
 static const char *const sort_also[] = { NULL, NULL, "total total_ns", NULL }; /* its column */
+
+static const char *const by_words[] = { "host", NULL };
 
 static const struct option_def stacks_options[] = {
 	{ "words", 0, OPTION_OPERANDS, TALLY_OPTION(words), REQUEST_WORDS, REQUEST_WORDS_HELP,
@@ -54,8 +59,9 @@ static const struct option_def stacks_options[] = {
 	UNWIND_OPTION(TALLY_OPTION(unwind), .not_with = "read"),
 	{ "sort", 0, OPTION_CHOICE, offsetof(struct stacks_view, sort), "WHAT",
 	  "add up and sort by", .choices = sort_words, .also = sort_also },
-	{ "by", 0, OPTION_STRING, 0, "WHAT",
-	  .refuses = "--sort count|bytes|time sorts; after an EVENT, by KEYS makes rows" },
+	{ "by", 0, OPTION_LIST, offsetof(struct stacks_view, by), NULL,
+	  "tell machines apart, as is done for captures of several; after an EVENT: by KEYS",
+	  .choices = by_words },
 	{ "top", 0, OPTION_NUMBER, TALLY_OPTION(top), "N",
 	  "show N stacks in text, JSON and CSV (default 10)", .min = 1, .max = STACKS_MOST },
 	{ "hist", 0, OPTION_FLAG, offsetof(struct stacks_view, hist), NULL,
@@ -125,7 +131,8 @@ static int stacks_on_record(void *state, struct session *s, const struct io_reco
 		return 0;
 	return view_stacks__add(&v->stacks, s, r,
 				(stacks_wants_kernel(v) ? STACK_KERNEL : 0) |
-					(stacks_wants_user(v) ? STACK_USER : 0));
+					(stacks_wants_user(v) ? STACK_USER : 0) |
+					(v->by.nr ? STACK_HOST : 0));
 }
 
 /* ---- folded lines and the flame graph ---- */
@@ -206,6 +213,8 @@ static struct io_wants stacks_wants(void *state, const struct options *options)
 
 static bool stacks_shows(const void *view, const struct column *column)
 {
+	if (stacks_rows__is_of_host(column))
+		return ((const struct stacks_view *)view)->tells_hosts;
 	return !stacks_rows__is_of_process(column) || stacks_wants_user(view);
 }
 
@@ -215,6 +224,7 @@ static int stacks_on_start(void *state, struct session *s)
 
 	if (!session__knows(s, GLOSSARY_STACKS))
 		return log_err(-EINVAL, "this capture has no stacks: record it with --stacks");
+	v->tells_hosts = v->by.nr || host_source__are_several(s);
 	v->table = session__table(s, &stacks_rows, stacks_shows, v);
 	if (v->table)
 		table__keep_column(v->table, sort_words[v->sort]);
@@ -264,6 +274,7 @@ static const struct session_view stacks_session = {
 static const char *stacks_alien(const struct stacks_view *v, const struct options *options)
 {
 	const struct option_given aliens[] = {
+		{ v->by.nr, "--by" },
 		{ v->sort, "--sort" },
 		{ v->hist, "--hist" },
 		{ options->file.write, "-w" },
@@ -311,7 +322,7 @@ static int stacks_run(void *state, const struct options *options, char **argv)
 		stacks__init_with_hist(&v->stacks, STACKS_MOST);
 	else
 		stacks__init(&v->stacks, STACKS_MOST);
-	err = record_filter__parse(&v->filter);
+	err = host_source__check(options, v->by.nr) ?: record_filter__parse(&v->filter);
 	err = err ?: row_conditions__parse(&v->rows, &stacks_rows, NULL, NULL);
 	err = err ?: session__run(&stacks_session, v, options, argv);
 	record_filter__free(&v->filter);

@@ -11,6 +11,7 @@ static const struct column tag_columns[] = {
 	{ "span", "span", CELL_TEXT, 0, "interval, or total for the whole run", .at = FIELD(span) },
 	{ "time_s", "time", CELL_SECONDS, 5, "time of the end of the span, since the start",
 	  .at = FIELD(time_s) },
+	{ "host", "host", CELL_TEXT, 5, "machine, of captures", .at = FIELD(host) },
 	{ "dev", "dev", CELL_TEXT, 7, "disk, or controller for admin commands", .at = FIELD(dev) },
 	{ "pid", "pid", CELL_COUNT, 7, "process that submitted the commands", .at = FIELD(pid) },
 	{ "comm", "comm", CELL_TEXT, 15, "name of the task that submitted the commands",
@@ -154,11 +155,11 @@ const struct object load_parts[NR_LOAD_PARTS] = {
 bool load_column__is_for_text(const struct column *column)
 {
 	static const size_t fields[] = {
-		FIELD(time_s),	   FIELD(dev),	      FIELD(pid),     FIELD(comm),
-		FIELD(cgroup),	   FIELD(count),      FIELD(per_s),   FIELD(mb_per_s),
-		FIELD(read),	   FIELD(write),      FIELD(rest),    FIELD(size_bytes),
-		FIELD(seq),	   FIELD(streams),    FIELD(aligned), FIELD(in_units),
-		FIELD(depth_mean), FIELD(gap_p50_ns),
+		FIELD(time_s),	   FIELD(host),	      FIELD(dev),	 FIELD(pid),
+		FIELD(comm),	   FIELD(cgroup),     FIELD(count),	 FIELD(per_s),
+		FIELD(mb_per_s),   FIELD(read),	      FIELD(write),	 FIELD(rest),
+		FIELD(size_bytes), FIELD(seq),	      FIELD(streams),	 FIELD(aligned),
+		FIELD(in_units),   FIELD(depth_mean), FIELD(gap_p50_ns),
 	};
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)

@@ -21,7 +21,7 @@ struct load_row {
 	/* the caller's */
 	const char *span; /* "interval" or "total" */
 	double time_s;
-	const char *dev, *comm, *cgroup;
+	const char *host, *dev, *comm, *cgroup;
 	uint64_t pid;
 	/* load_row__fill */
 	uint64_t count;

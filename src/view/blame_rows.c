@@ -14,14 +14,14 @@
 #include "session/table.h"
 #include "view/records.h"
 
-const char *const blame_by_words[] = { "comm",	    "pid", "cgroup", "unit",
-				       "container", "op",  "size",   NULL };
+const char *const blame_by_words[] = { "comm", "pid",  "cgroup", "unit", "container",
+				       "op",   "size", "host",	 NULL };
 
 enum { BLAME_TOP = 5 }; /* culprits of a victim in text */
 
 /* A victim or culprit in words; NULL: --by does not tell. */
 struct blame_name {
-	const char *label, *comm, *cgroup, *unit, *container, *op;
+	const char *label, *host, *comm, *cgroup, *unit, *container, *op;
 	uint64_t pid, size_bytes;
 	char label_text[400], comm_text[17], cgroup_text[256], op_text[16];
 	char unit_text[256], container_text[16];
@@ -43,6 +43,8 @@ static const struct column blame_victim_columns[] = {
 	{ "dev", "dev", CELL_TEXT, 7, "disk", .at = FIELD(dev) },
 	{ "victim", "victim", CELL_TEXT, 15, "whose commands, as --by says",
 	  .at = FIELD(victim.label) },
+	{ "victim_host", "host", CELL_TEXT, 5, "its machine, of captures", .at = FIELD(victim.host),
+	  .not_in_text = true },
 	{ "victim_comm", "comm", CELL_TEXT, 8, "its task", .at = FIELD(victim.comm),
 	  .not_in_text = true },
 	{ "victim_pid", "pid", CELL_COUNT, 7, "its process", .at = FIELD(victim.pid),
@@ -69,6 +71,8 @@ static const struct column blame_culprit_columns[] = {
 	  "for whose commands it waited; other culprits: those beyond --top; device itself: the "
 	  "rest",
 	  .at = FIELD(culprit.label) },
+	{ "culprit_host", "host", CELL_TEXT, 5, "its machine, of captures",
+	  .at = FIELD(culprit.host), .not_in_text = true },
 	{ "culprit_comm", "comm", CELL_TEXT, 8, "its task", .at = FIELD(culprit.comm),
 	  .not_in_text = true },
 	{ "culprit_pid", "pid", CELL_COUNT, 7, "its process", .at = FIELD(culprit.pid),
@@ -195,6 +199,9 @@ static void blame_name_of(const struct blame_view *v, const struct blame_tags *t
 	memset(name, 0, sizeof(*name));
 	name->pid = name->size_bytes = CELL_NO_NUMBER;
 	if (tags->device != BLAME_REST) {
+		if (blame_by(v, BLAME_BY_HOST))
+			name->host = records__host(v->session, tags->device);
+		blame_join(name, name->host);
 		blame_name_task(v, tags, name);
 		blame_name_group(v, tags, name);
 		blame_name_io(v, tags, name);
@@ -213,7 +220,8 @@ static bool blame_is_named(const struct blame_name *name, const char *word)
 
 	if (name->pid != CELL_NO_NUMBER)
 		snprintf(pid, sizeof(pid), "%" PRIu64, name->pid);
-	return !strcmp(name->label, word) || (name->comm && !strcmp(name->comm, word)) ||
+	return !strcmp(name->label, word) || (name->host && !strcmp(name->host, word)) ||
+	       (name->comm && !strcmp(name->comm, word)) ||
 	       (name->cgroup && !strcmp(name->cgroup, word)) ||
 	       (name->unit && !strcmp(name->unit, word)) ||
 	       (name->container && !strcmp(name->container, word)) ||

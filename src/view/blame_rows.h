@@ -21,6 +21,7 @@ enum blame_by {
 	BLAME_BY_CONTAINER,
 	BLAME_BY_OP,
 	BLAME_BY_SIZE,
+	BLAME_BY_HOST, /* a device has one */
 };
 extern const char *const blame_by_words[]; /* by enum blame_by, NULL-terminated */
 

@@ -11,7 +11,7 @@
 #include "session/table.h"
 #include "view/records.h"
 
-const char *const pattern_by_words[] = { "pid", "comm", "cgroup", NULL };
+const char *const pattern_by_words[] = { "pid", "comm", "cgroup", "host", NULL };
 
 void pattern_rows__label(struct pattern_rows *v, const struct session *s,
 			 const struct pattern_row *row, struct load_row *line)
@@ -20,6 +20,7 @@ void pattern_rows__label(struct pattern_rows *v, const struct session *s,
 
 	memcpy(v->comm_label, row->tags.comm, sizeof(row->tags.comm));
 	line->dev = known ? records__device_name(s, row->tags.device) : "other";
+	line->host = known ? records__host(s, row->tags.device) : NULL;
 	line->pid = known ? row->tags.pid : CELL_NO_NUMBER;
 	line->comm = known ? v->comm_label : NULL;
 	line->cgroup = NULL;

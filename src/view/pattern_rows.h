@@ -11,7 +11,13 @@
 #include "render/load.h"
 #include "session/session.h"
 
-enum pattern_by { PATTERN_BY_PID, PATTERN_BY_COMM, PATTERN_BY_CGROUP, NR_PATTERN_BY };
+enum pattern_by {
+	PATTERN_BY_PID,
+	PATTERN_BY_COMM,
+	PATTERN_BY_CGROUP,
+	PATTERN_BY_HOST, /* a device has one */
+	NR_PATTERN_BY
+};
 extern const char *const pattern_by_words[]; /* by enum pattern_by, NULL-terminated */
 
 struct pattern_rows {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/condition.h"
+#include "session/host_source.h"
 #include "session/io_source.h"
 #include "view/records.h"
 
@@ -16,6 +17,18 @@ const char *records__device_name(const struct session *s, int32_t device)
 
 	return device >= 0 && (size_t)device < list->nr ? device__shown(&list->devices[device])
 							: "?";
+}
+
+/* Of one machine, its devices have no number. */
+const char *records__host(const struct session *s, int32_t device)
+{
+	const struct device_list *list = io_source__devices(s);
+	uint16_t number;
+
+	if (device < 0 || (size_t)device >= list->nr)
+		return NULL;
+	number = list->devices[device].host_number;
+	return host_source__label(s, number ? number : 1);
 }
 
 int records__parse_condition(const char *option, const char *text, struct condition **condition)

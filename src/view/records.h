@@ -13,6 +13,8 @@
 int32_t records__device(struct session *session, const struct io_record *record);
 /* Name of the device at this index, or "?". */
 const char *records__device_name(const struct session *session, int32_t device);
+/* Its machine, of captures; NULL: not known. Hostile. */
+const char *records__host(const struct session *session, int32_t device);
 /* A condition about the columns of `trace`. As condition__parse. */
 int records__parse_condition(const char *option, const char *text, struct condition **condition);
 

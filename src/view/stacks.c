@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/log.h"
+#include "session/host_source.h"
 #include "session/io_source.h"
 #include "session/share.h"
 #include "wire/io_stages.h"
@@ -23,6 +24,7 @@ int view_stacks__add(struct stacks *stacks, struct session *s, const struct io_r
 {
 	const struct io_stages *stages = io_record__stages(r);
 	bool kernel = halves & STACK_KERNEL, user = halves & STACK_USER;
+	bool host = halves & STACK_HOST || host_source__are_several(s);
 	struct stack stack = { 0 };
 	uint64_t from_ns, to_ns;
 
@@ -33,6 +35,7 @@ int view_stacks__add(struct stacks *stacks, struct session *s, const struct io_r
 	stack.kernel_half = view_stacks_half(stack.kernel, kernel, stages->kernel_stack);
 	stack.user_half = view_stacks_half(stack.user, user, stages->user_stack);
 	stack.pid = stack.user ? r->pid : 0;
+	stack.host = host ? host_source__label(s, host_source__here(s)) : NULL;
 	snprintf(stack.comm, sizeof(stack.comm), "%.15s", r->comm);
 	/* From the bio's submission to its end, where that was seen. */
 	from_ns = stages->queued_ns ? stages->queued_ns : r->first_ns;
@@ -87,13 +90,15 @@ size_t view_stacks__bars(const char *text, enum flame_kind kind, char names[][FR
 	return nr;
 }
 
-/* From the bottom: the task, its outermost frame, … the kernel's innermost. */
+/* From the bottom: the machine, the task, its outermost frame, … the kernel's innermost. */
 static int view_stacks_bar(const struct stack_row *row, enum stack_measure by, struct flame *flame)
 {
 	static char names[2][STACK_FRAMES][FRAME_NAME];
-	struct flame_frame frames[2 * STACK_FRAMES + 1];
+	struct flame_frame frames[2 * STACK_FRAMES + 2];
 	size_t nr = 0;
 
+	if (row->stack.host)
+		frames[nr++] = (struct flame_frame){ row->stack.host, FLAME_COMM };
 	frames[nr++] = (struct flame_frame){ row->stack.comm, FLAME_COMM };
 	nr = view_stacks__bars(row->stack.user, FLAME_USER, names[0], frames, nr);
 	nr = view_stacks__bars(row->stack.kernel, FLAME_KERNEL, names[1], frames, nr);

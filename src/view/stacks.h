@@ -11,9 +11,12 @@
 #include "session/session.h"
 #include "symbol/frames.h"
 
-enum stack_halves { STACK_KERNEL = 1, STACK_USER = 2, STACK_BOTH = 3 };
+enum stack_halves { STACK_KERNEL = 1, STACK_USER = 2, STACK_BOTH = 3, STACK_HOST = 4 };
 
-/* Adds an I/O; one without stages has no stack and is not counted. -ENOMEM, said. */
+/*
+ * Adds an I/O; one without stages has no stack and is not counted. Machines are told apart if
+ * captures are of several, or with STACK_HOST. -ENOMEM, said.
+ */
 int view_stacks__add(struct stacks *stacks, struct session *session, const struct io_record *record,
 		     enum stack_halves halves);
 /* For struct session_sharing, with the rows in the order in which they came. */
@@ -23,7 +26,7 @@ int view_stacks__take(struct stacks *stacks, struct byte_in *in);
  * existing ones; names: STACK_FRAMES entries, for this stack. Returns the new number of bars. */
 size_t view_stacks__bars(const char *text, enum flame_kind kind, char names[][FRAME_NAME],
 			 struct flame_frame *frames, size_t nr);
-/* All rows as bars. -ENOMEM, -EOVERFLOW. */
+/* All rows as bars, on top of the machine and the task. -ENOMEM, -EOVERFLOW. */
 int view_stacks__flame(const struct stacks *stacks, enum stack_measure by, struct flame *flame);
 
 #endif

@@ -24,7 +24,7 @@ struct stacks_row {
 	uint64_t rank, count, bytes, total_ns, mean_ns, max_ns;
 	double share;
 	uint64_t pid;
-	const char *comm, *kernel_stack, *user_stack;
+	const char *host, *comm, *kernel_stack, *user_stack;
 	const char *user_truncated; /* "yes", "no"; NULL: no user stack */
 };
 
@@ -43,6 +43,7 @@ static const struct column stacks_columns[] = {
 	  .drop = 2 },
 	{ "share_percent", "share", CELL_PERCENT, 6, "share of the quantity that --sort names",
 	  .at = FIELD(share) },
+	{ "host", "host", CELL_TEXT, 5, "machine, of captures", .at = FIELD(host) },
 	{ "pid", "pid", CELL_COUNT, 7, "process that submitted, with --stack user or both",
 	  .at = FIELD(pid) },
 	{ "comm", "comm", CELL_TEXT, 15, "name of the task", .at = FIELD(comm) },
@@ -61,6 +62,11 @@ const struct object stacks_rows = { "stacks", { stacks_columns } };
 bool stacks_rows__is_of_process(const struct column *column)
 {
 	return column->at == FIELD(pid);
+}
+
+bool stacks_rows__is_of_host(const struct column *column)
+{
+	return column->at == FIELD(host);
 }
 
 static void stacks_hist_put(struct session *s, const struct hist *hist)
@@ -84,6 +90,7 @@ static void stacks_row_put(struct session *s, const struct stacks_list *list,
 		.mean_ns = from->sum.count ? from->sum.total_ns / from->sum.count : 0,
 		.max_ns = from->sum.max_ns,
 		.pid = from->stack.pid ? from->stack.pid : CELL_NO_NUMBER,
+		.host = from->stack.host,
 		.comm = from->stack.comm,
 		.kernel_stack = from->stack.kernel,
 		.user_stack = from->stack.user,

@@ -25,7 +25,9 @@ struct stacks_list {
 void stacks_rows__put(struct session *session, const struct stacks_list *list);
 /* Stacks that could not be taken, by reason: their I/Os are counted, without frames. */
 void stacks_rows__tell_missing(const struct session *session, const struct stacks *stacks);
-/* The column of the process, which a stack of the kernel alone does not have. */
+/* The column of the machine; and of the process, which a stack of the kernel alone does not have.
+ */
+bool stacks_rows__is_of_host(const struct column *column);
 bool stacks_rows__is_of_process(const struct column *column);
 
 #endif

@@ -159,7 +159,7 @@ same() { # same WHAT GOT WANT
 	same by "$(section "$(page latency)" OPTIONS | sed -n '/^\.It Fl -by/,/^\.El/p' | sed -n 's/^\.It Cm //p' |
 		sed 's/ Ta .*//; s/ , /\n/g')" "$("$iosonar" latency --by wxyz 2>&1 | sed -n 's/.*expected one of //p' | sed 's/, /\n/g')"
 	same "cache --by" "$(manual_choices cache -by)" "$("$iosonar" cache -h | sed -n 's/^ *--by \([a-z,]*\).*/\1/p' | tr , '\n')"
-	same "pattern --by" "$(manual_choices pattern -by)" "$("$iosonar" pattern -h | sed -n 's/^ *--by \([a-z,]*\) .*/\1/p' | tr , '\n')"
+	same "pattern --by" "$(manual_choices pattern -by)" "$("$iosonar" pattern -h | sed -n 's/^ *--by \([a-z,]*\).*/\1/p' | tr , '\n')"
 }
 
 # schema_keys COMMAND TYPE: of that object in the command's schema, but for "type" itself.

@@ -160,11 +160,25 @@ same_as_apart() {
 }
 
 @test "--by host, wherever there is --by: with captures only" {
-	for command in latency top waits cache; do
+	for command in latency top waits cache stacks pattern blame; do
 		run "$iosonar" $command --by host -t 1s -o json
 		[ "$status" -eq 2 ]
 		[[ "$output" == *"--by host requires captures: -r FILE"* ]] || { echo "$command: $output"; return 1; }
 	done
+	"$iosonar" pattern -r merged.cap --by host -o csv 2>/dev/null >"$tmp/rows" || [ $? -eq 3 ]
+	grep -q '^total,5.5,[^,]*,db8,db8:nvme0n1,15,' "$tmp/rows" || { cat "$tmp/rows"; return 1; }
+	"$iosonar" blame -r merged.cap --by host --victim db7 -o csv 2>/dev/null >"$tmp/rows" || [ $? -eq 3 ]
+	grep -q '^db7:nvme0n1,db7,db7,' "$tmp/rows" && ! grep -q db8 "$tmp/rows" || { cat "$tmp/rows"; return 1; }
+}
+
+@test "equal stacks of two hosts are two rows and two flames" {
+	"$iosonar" stacks -r stacks.cap -o folded 2>/dev/null >"$tmp/one"
+	"$iosonar" stacks -r stacks.cap -r drives-db1.cap -o folded 2>/dev/null >"$tmp/two"
+	[ "$(wc -l <"$tmp/one")" -ge 3 ]
+	sed 's/^/?;/' "$tmp/one" | cmp - "$tmp/two"
+	run "$iosonar" stacks -r stacks.cap -r drives-db1.cap --top 1
+	[[ "$output" == *" host "* ]]
+	[ "$("$iosonar" stacks -r stacks.cap --top 1 2>/dev/null | grep -c ' host ')" -eq 0 ]
 }
 
 @test "two hosts' commands are never one row, unless that is asked" {

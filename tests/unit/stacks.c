@@ -62,10 +62,10 @@ static void check_same(void)
 
 static void check_different(void)
 {
-	struct stack others[8];
+	struct stack others[9];
 	struct stacks s;
 
-	for (size_t i = 0; i < 8; i++)
+	for (size_t i = 0; i < 9; i++)
 		others[i] = full;
 	others[1].kernel = "submit_bio;vfs_read";
 	others[2].user = "main";
@@ -75,10 +75,11 @@ static void check_different(void)
 	others[6].kernel = NULL;
 	others[6].kernel_half = STACK_COLLIDED;
 	others[7].user = NULL;
+	others[8].host = "db8";
 	stacks__init(&s, 100);
-	for (size_t i = 0; i < 8; i++)
+	for (size_t i = 0; i < 9; i++)
 		add(&s, &others[i], 1, 1);
-	is_u64(s.nr, 8, "each thing that differs is another row");
+	is_u64(s.nr, 9, "each thing that differs is another row");
 	stacks__free(&s);
 }
 
