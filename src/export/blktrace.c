@@ -38,6 +38,7 @@ struct export_blktrace {
 	struct blktrace_cell *cells; /* as they came */
 	struct index index;
 	uint64_t nr_numberless, nr_unplaced, nr_stageless;
+	uint16_t host; /* of its disks, if captures are of several machines */
 	bool begun;
 };
 
@@ -149,11 +150,15 @@ static int blktrace_put(void *state, struct session *s, const struct io_record *
 	const struct device *device = blktrace_disk(s, r);
 	struct export_blktrace *b = state;
 	struct blktrace_item item = { 0 };
+	int err;
 
 	if (!device || device->kind == DEVICE_NVME_CTRL || !device->major) {
 		b->nr_numberless++;
 		return 0;
 	}
+	err = export__is_of_host(s, device, &b->host);
+	if (err)
+		return err;
 	item.event.flags = blktrace_flags(s, r);
 	if (!export__sector(s, r, &item.event.sector))
 		b->nr_unplaced += !(item.event.flags & BLKTRACE_FLUSH);

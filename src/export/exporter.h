@@ -35,5 +35,10 @@ extern const struct object export_rows_object;
 const char *export__op(const struct session *session, const struct io_record *record, char buf[16]);
 /* Start in units of 512 bytes; false: it has no blocks. */
 bool export__sector(struct session *session, const struct io_record *record, uint64_t *sector);
+/*
+ * For a format that has no place for the machine: -EINVAL, said, if the device is of another one
+ * than those before it. *host: 0 before the first.
+ */
+int export__is_of_host(const struct session *session, const struct device *device, uint16_t *host);
 
 #endif

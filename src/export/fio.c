@@ -25,7 +25,8 @@ struct fio_io {
 struct export_fio {
 	struct spill *spill;
 	struct session *session;
-	bool *used; /* by device */
+	bool *used;    /* by device */
+	uint16_t host; /* their machine, if captures are of several */
 	uint64_t first_ns, last_us;
 	uint64_t nr_failed, nr_alien, nr_unplaced, nr_unnamed;
 };
@@ -87,6 +88,7 @@ static int fio_put(void *state, struct session *s, const struct io_record *r)
 	int32_t device = records__device(s, r);
 	char path[JOB_PATH];
 	struct fio_io io;
+	int err;
 
 	if (!fio_place(f, s, r, &io))
 		return 0;
@@ -97,7 +99,8 @@ static int fio_put(void *state, struct session *s, const struct io_record *r)
 	}
 	io.device = (uint16_t)device;
 	f->used[device] = true;
-	return spill__add(f->spill, fio_begin_ns(r), &io);
+	err = export__is_of_host(s, &io_source__devices(s)->devices[device], &f->host);
+	return err ?: spill__add(f->spill, fio_begin_ns(r), &io);
 }
 
 /* ---- the log ---- */

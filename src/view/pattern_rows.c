@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "render/job.h"
+#include "session/host_source.h"
 #include "session/io_source.h"
 #include "session/table.h"
 #include "view/records.h"
@@ -168,6 +169,28 @@ static int pattern_write_parts(struct session *s, const struct job *job)
 	return 0;
 }
 
+/* A job is for one machine: its disks have one name there. */
+static int pattern_check_hosts(const struct pattern_rows *v, const struct session *s)
+{
+	const struct device_list *list = io_source__devices(s);
+	uint16_t first = 0;
+
+	for (size_t i = 0; i < v->pattern.nr; i++) {
+		const int32_t device = v->sorted[i]->tags.device;
+		const uint16_t host = device < 0 || (size_t)device >= list->nr
+					      ? 0
+					      : list->devices[device].host_number;
+
+		if (host && first && host != first)
+			return log_err(-EINVAL,
+				       "-o fio: a job is for the disks of one machine, "
+				       "the captures are of %s and %s",
+				       host_source__label(s, first), host_source__label(s, host));
+		first = host ? host : first;
+	}
+	return 0;
+}
+
 int pattern_rows__write_job(struct pattern_rows *v, struct session *s)
 {
 	const struct option_list *files = &s->options->file.read;
@@ -181,7 +204,8 @@ int pattern_rows__write_job(struct pattern_rows *v, struct session *s)
 
 	for (size_t i = 0; !err && i < nr; i++)
 		err = pattern_fill_part(v, s, v->sorted[i], &parts[i]);
-	err = err ? log_err(err, "out of memory") : pattern_write_parts(s, &job);
+	err = err ? log_err(err, "out of memory") : 0;
+	err = err ?: pattern_check_hosts(v, s) ?: pattern_write_parts(s, &job);
 	for (size_t i = 0; parts && i < nr; i++) {
 		free((char *)parts[i].whose);
 		free((char *)parts[i].left_out);

@@ -181,6 +181,20 @@ same_as_apart() {
 	[ "$("$iosonar" stacks -r stacks.cap --top 1 2>/dev/null | grep -c ' host ')" -eq 0 ]
 }
 
+@test "a format without a place for the machine refuses two of them" {
+	for format in fio blktrace; do
+		run "$iosonar" export -r drives-db1.cap -r drives-db2.cap -o $format --out "$tmp/out"
+		[ "$status" -eq 2 ] || { echo "$format: $status $output"; return 1; }
+		[[ "$output" == *"which this format cannot tell apart: export the captures of one machine"* ]]
+		[ ! -e "$tmp/out" ]
+		"$iosonar" export -r drives-db1.cap -o $format --out "$tmp/out" 2>/dev/null
+		rm "$tmp/out"
+	done
+	run "$iosonar" pattern -r drives-db1.cap -r drives-db2.cap -o fio
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"a job is for the disks of one machine, the captures are of db"* ]] || { echo "$output"; return 1; }
+}
+
 @test "two hosts' commands are never one row, unless that is asked" {
 	"$iosonar" latency -r merged.cap -o csv --by pid -i 100s 2>/dev/null >"$tmp/rows" || [ $? -eq 3 ]
 	[ "$(grep -c '^total,.*,db7,' "$tmp/rows")" -eq 1 ]
