@@ -50,14 +50,15 @@ static bool blame_is(const void *parties, uint32_t number, const void *tags)
 
 static uint16_t blame_like(const struct blame *b, const struct blame_tags *tags, uint32_t self)
 {
-	struct blame_tags whole = *tags;
-	uint32_t at = INDEX_NONE;
+	for (uint32_t i = 0; i < self; i++) {
+		struct blame_tags other = b->parties[i].tags;
 
-	whole.part = 0;
-	if (tags->part)
-		at = index__find(&b->index, index__mix_bytes(0, &whole, sizeof(whole)), blame_is,
-				 b->parties, &whole);
-	return (uint16_t)(at != INDEX_NONE ? at : self);
+		other.part = tags->part;
+		other.qid = tags->qid;
+		if (!memcmp(&other, tags, sizeof(other)))
+			return (uint16_t)i;
+	}
+	return (uint16_t)self;
 }
 
 /* The number of the party, or of the rest of its device; -ENOMEM. */

@@ -30,15 +30,18 @@ struct blame_tags {
 	uint32_t pid;
 	uint8_t kind, op; /* enum io_kind and its number */
 	uint8_t size_class;
-	uint8_t part; /* parties that differ in this alone are alike where servers are estimated */
+	uint8_t part;	 /* parties that differ only in this and in qid are alike where servers are
+			    estimated */
 	int32_t station; /* set by blame__add */
+	int32_t path;	 /* 1 + the caller's number of the path to the device */
+	uint16_t qid, pad;
 };
-_Static_assert(sizeof(struct blame_tags) == 56, "no holes: compared as bytes");
+_Static_assert(sizeof(struct blame_tags) == 64, "no holes: compared as bytes");
 
 struct blame_party {
 	struct blame_tags tags;
 	uint64_t count, latency_ns; /* as they came */
-	uint16_t like;		    /* the party with part 0, or itself */
+	uint16_t like;		    /* the first party that is alike, or itself */
 };
 
 /* A command: submitted, issued to the device, ended. */

@@ -24,11 +24,14 @@ static const struct option_def blame_options[] = {
 	{ "by", 0, OPTION_LIST, VIEW(by), NULL,
 	  "tell victims and culprits apart by these (default: comm)", .choices = blame_by_words },
 	{ "victim", 0, OPTION_STRING, VIEW(victim), "NAME",
-	  "only this victim: a name, pid, cgroup, unit, container or operation, as the rows have "
-	  "it" },
+	  "only this victim: a name, pid, cgroup, unit, container, operation, path or queue, as "
+	  "the rows have it" },
 	{ "culprit", 0, OPTION_STRING, VIEW(culprit), "NAME", "only this culprit, likewise" },
 	{ "without", 0, OPTION_STRING, VIEW(without), "NAME",
 	  "predict the mean latencies without this culprit", .not_with = "culprit" },
+	{ "same-queue", 0, OPTION_FLAG, VIEW(same_queue), NULL,
+	  "name only culprits of the victim's own queue; the others are 'other queues'",
+	  .not_with = "without" },
 	{ "top", 0, OPTION_NUMBER, VIEW(top), "N",
 	  "culprits of each victim that are shown (default: 5 in text, else all)", .min = 1 },
 	ROW_IF_OPTION(VIEW(conditions), "'share > 10'"),
@@ -79,6 +82,21 @@ static int blame_tag(struct blame_view *v, const struct io_record *r, struct bla
 	return 0;
 }
 
+/* The disk, how the command got there, and who shares this way: a path is a controller. */
+static int32_t blame_place(const struct blame_view *v, struct session *s, const struct io_record *r,
+			   struct blame_tags *tags)
+{
+	const struct device_list *list = io_source__devices(s);
+	const int32_t device = records__device(s, r);
+
+	if (v->same_queue || v->by_mask >> BLAME_BY_QID & 1)
+		tags->qid = r->qid;
+	tags->device = device < 0 ? device : device_list__head(list, device);
+	if (v->by_mask >> BLAME_BY_PATH & 1 && tags->device != device)
+		tags->path = device + 1;
+	return device < 0 ? device : device_list__station(list, device);
+}
+
 static int blame_on_record(void *state, struct session *s, const struct io_record *r)
 {
 	struct blame_view *v = state;
@@ -89,7 +107,7 @@ static int blame_on_record(void *state, struct session *s, const struct io_recor
 
 	if (r->what != RECORD_END || (r->kind != IO_NVME && r->kind != IO_BLOCK))
 		return 0;
-	tags.device = records__device(s, r);
+	station = blame_place(v, s, r, &tags);
 	tags.size_class = (uint8_t)io_size_class(r->bytes);
 	if (blame_tag(v, r, &tags))
 		return log_no_memory();
@@ -97,8 +115,6 @@ static int blame_on_record(void *state, struct session *s, const struct io_recor
 	if (stages && stages->queued_ns && stages->queued_ns < times.from_ns)
 		times.from_ns = stages->queued_ns;
 	v->stageless += !stages && !(r->flags & RECORD_PASSTHROUGH);
-	station = tags.device < 0 ? tags.device
-				  : device_list__station(io_source__devices(s), tags.device);
 	if (v->is_page && blame_page__note(&v->page, s, &tags, &times, r))
 		return log_no_memory();
 	return blame__add(&v->blame, station, &tags, &times) ? log_no_memory() : 0;
@@ -173,7 +189,7 @@ static int blame_run(void *state, const struct options *options, char **argv)
 	v->is_page = options->output.format == OUTPUT_HTML;
 	if (v->is_page && v->without)
 		return log_err(-EINVAL, "--without has no page; use another format than html");
-	v->by_mask = v->by.nr ? option_list__mask(&v->by, blame_by_words) : 1u << BLAME_BY_COMM;
+	v->by_mask = blame_by__mask(&v->by);
 	err = host_source__check(options, v->by_mask >> BLAME_BY_HOST & 1);
 	err = err
 		      ?: row_conditions__parse(&v->conditions,

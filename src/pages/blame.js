@@ -16,7 +16,7 @@
 
 	// ---- who is who ----
 
-	const parts = ['comm', 'pid', 'cgroup', 'unit', 'container'];
+	const parts = ['comm', 'pid', 'cgroup', 'unit', 'container', 'path', 'qid'];
 	const by = new Set(head.by.split(','));
 
 	// Rows by operation and size belong to those without: operations that have rows of their own do in both.

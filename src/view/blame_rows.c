@@ -9,23 +9,11 @@
 #include "base/compare.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "decode/op.h"
-#include "session/io_source.h"
 #include "session/table.h"
+#include "view/blame_names.h"
 #include "view/records.h"
 
-const char *const blame_by_words[] = { "comm", "pid",  "cgroup", "unit", "container",
-				       "op",   "size", "host",	 NULL };
-
 enum { BLAME_TOP = 5 }; /* culprits of a victim in text */
-
-/* A victim or culprit in words; NULL: --by does not tell. */
-struct blame_name {
-	const char *label, *host, *comm, *cgroup, *unit, *container, *op;
-	uint64_t pid, size_bytes;
-	char label_text[400], comm_text[17], cgroup_text[256], op_text[16];
-	char unit_text[256], container_text[16];
-};
 
 /*
  * dev     victim   count   mean  culprit        share    sum   each
@@ -60,6 +48,10 @@ static const struct column blame_victim_columns[] = {
 	  .at = FIELD(victim.op), .not_in_text = true },
 	{ "victim_size_bytes", "size", CELL_BYTES, 5, "largest size of its size class",
 	  .at = FIELD(victim.size_bytes), .not_in_text = true },
+	{ "victim_path", "path", CELL_TEXT, 9, "its path to a multipath disk",
+	  .at = FIELD(victim.path), .not_in_text = true },
+	{ "victim_qid", "qid", CELL_COUNT, 4, "its queue", .at = FIELD(victim.qid),
+	  .not_in_text = true },
 	{ "count", "count", CELL_COUNT, 7, "its commands", .at = FIELD(count), .drop = 1 },
 	{ "mean_ns", "mean", CELL_DURATION, 6, "their mean latency", .at = FIELD(mean_ns),
 	  .drop = 2 },
@@ -68,8 +60,8 @@ static const struct column blame_victim_columns[] = {
 
 static const struct column blame_culprit_columns[] = {
 	{ "culprit", "culprit", CELL_TEXT, 15,
-	  "for whose commands it waited; other culprits: those beyond --top; device itself: the "
-	  "rest",
+	  "for whose commands it waited; other culprits: those beyond --top; other queues: "
+	  "with --same-queue; device itself: the rest",
 	  .at = FIELD(culprit.label) },
 	{ "culprit_host", "host", CELL_TEXT, 5, "its machine, of captures",
 	  .at = FIELD(culprit.host), .not_in_text = true },
@@ -87,6 +79,10 @@ static const struct column blame_culprit_columns[] = {
 	  .not_in_text = true },
 	{ "culprit_size_bytes", "size", CELL_BYTES, 5, "largest size of its size class",
 	  .at = FIELD(culprit.size_bytes), .not_in_text = true },
+	{ "culprit_path", "path", CELL_TEXT, 9, "its path to a multipath disk",
+	  .at = FIELD(culprit.path), .not_in_text = true },
+	{ "culprit_qid", "qid", CELL_COUNT, 4, "its queue", .at = FIELD(culprit.qid),
+	  .not_in_text = true },
 	{ "share_percent", "share", CELL_PERCENT, 6, "part of the victim's latency",
 	  .at = FIELD(share) },
 	{ "sum_ns", "sum", CELL_DURATION, 6, "the same, as the sum over all its commands",
@@ -112,120 +108,10 @@ const struct object blame_without = { "blame_without",
 
 /* ---- names ---- */
 
-static bool blame_by(const struct blame_view *v, enum blame_by by)
-{
-	return v->by_mask >> by & 1;
-}
-
-/* They are culprits of their own, whoever sends them. */
-static bool blame_is_special(const char *op)
-{
-	static const char *const words[] = { "flush",	     "discard",	     "dsm",
-					     "write-zeroes", "secure-erase", "zone-reset" };
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (!strcmp(op, words[i]))
-			return true;
-	return false;
-}
-
-static void blame_join(struct blame_name *name, const char *word)
-{
-	size_t len = strlen(name->label_text);
-
-	if (word && *word)
-		snprintf(name->label_text + len, sizeof(name->label_text) - len, "%s%s",
-			 len ? " " : "", word);
-}
-
-static void blame_name_task(const struct blame_view *v, const struct blame_tags *tags,
-			    struct blame_name *name)
-{
-	char pid[24];
-
-	if (blame_by(v, BLAME_BY_COMM)) {
-		memcpy(name->comm_text, tags->comm, sizeof(tags->comm));
-		name->comm = name->comm_text;
-	}
-	blame_join(name, name->comm);
-	if (blame_by(v, BLAME_BY_PID)) {
-		name->pid = tags->pid;
-		snprintf(pid, sizeof(pid), "%" PRIu32, tags->pid);
-		blame_join(name, pid);
-	}
-	if (blame_by(v, BLAME_BY_CGROUP) && tags->cgroup)
-		name->cgroup = session__cgroup_path(v->session, tags->cgroup, name->cgroup_text,
-						    sizeof(name->cgroup_text));
-	blame_join(name, name->cgroup);
-}
-
-static void blame_name_group(const struct blame_view *v, const struct blame_tags *tags,
-			     struct blame_name *name)
-{
-	if (blame_by(v, BLAME_BY_UNIT)) {
-		name->unit = cgroup_groups__unit(v->session, tags->unit, name->unit_text,
-						 sizeof(name->unit_text));
-		blame_join(name, name->unit ? name->unit : "no unit");
-	}
-	if (blame_by(v, BLAME_BY_CONTAINER)) {
-		name->container =
-			cgroup_groups__container(v->session, tags->container, name->container_text,
-						 sizeof(name->container_text));
-		blame_join(name, name->container ? name->container : "no container");
-	}
-}
-
-static void blame_name_io(const struct blame_view *v, const struct blame_tags *tags,
-			  struct blame_name *name)
-{
-	const char *op = op__word(tags->kind, tags->op, io_source__op_names(v->session),
-				  name->op_text, sizeof(name->op_text));
-	char size[32], bytes[16];
-
-	if (blame_by(v, BLAME_BY_OP) || blame_is_special(op))
-		name->op = op;
-	blame_join(name, name->op);
-	if (!blame_by(v, BLAME_BY_SIZE) || !tags->size_class)
-		return;
-	name->size_bytes = 1ULL << (tags->size_class - 1);
-	text__bytes(bytes, sizeof(bytes), name->size_bytes);
-	snprintf(size, sizeof(size), "<=%s", bytes);
-	blame_join(name, size);
-}
-
 static void blame_name_of(const struct blame_view *v, const struct blame_tags *tags,
 			  struct blame_name *name)
 {
-	memset(name, 0, sizeof(*name));
-	name->pid = name->size_bytes = CELL_NO_NUMBER;
-	if (tags->device != BLAME_REST) {
-		if (blame_by(v, BLAME_BY_HOST))
-			name->host = records__host(v->session, tags->device);
-		blame_join(name, name->host);
-		blame_name_task(v, tags, name);
-		blame_name_group(v, tags, name);
-		blame_name_io(v, tags, name);
-	} else {
-		blame_join(name, "other");
-	}
-	if (!name->label_text[0])
-		blame_join(name, "?");
-	name->label = name->label_text;
-}
-
-/* X of --victim, --culprit and --without: the whole label or one of its words. */
-static bool blame_is_named(const struct blame_name *name, const char *word)
-{
-	char pid[24] = "";
-
-	if (name->pid != CELL_NO_NUMBER)
-		snprintf(pid, sizeof(pid), "%" PRIu64, name->pid);
-	return !strcmp(name->label, word) || (name->host && !strcmp(name->host, word)) ||
-	       (name->comm && !strcmp(name->comm, word)) ||
-	       (name->cgroup && !strcmp(name->cgroup, word)) ||
-	       (name->unit && !strcmp(name->unit, word)) ||
-	       (name->container && !strcmp(name->container, word)) ||
-	       (name->op && !strcmp(name->op, word)) || (pid[0] && !strcmp(pid, word));
+	blame_name__of(v->by_mask, v->session, tags, name);
 }
 
 bool blame_rows__leaves_out(const void *view, const struct blame_tags *tags)
@@ -234,7 +120,7 @@ bool blame_rows__leaves_out(const void *view, const struct blame_tags *tags)
 	struct blame_name name;
 
 	blame_name_of(v, tags, &name);
-	return blame_is_named(&name, v->without);
+	return blame_name__is(&name, v->without);
 }
 
 /* ---- groups: parties that --by does not tell apart ---- */
@@ -242,8 +128,8 @@ bool blame_rows__leaves_out(const void *view, const struct blame_tags *tags)
 struct blame_group {
 	int32_t device;
 	uint64_t count, latency_ns, device_ns;
-	uint64_t own_ns, others_ns; /* what it waited because of itself, because of others */
-	double without_ns;	    /* of all its commands */
+	uint64_t others_ns; /* what it waited because of others */
+	double without_ns;  /* of all its commands */
 	bool left_out;
 };
 
@@ -253,6 +139,7 @@ struct blame_groups {
 	size_t nr;
 	uint16_t of[BLAME_PARTIES];	 /* by party */
 	uint64_t sums_ns[BLAME_PARTIES]; /* of one victim, by culprit */
+	uint64_t elsewhere_ns;		 /* likewise, of other queues, with --same-queue */
 	double means_ns[BLAME_PARTIES];	 /* by party: predicted */
 };
 
@@ -270,13 +157,24 @@ static size_t blame_find_group(struct blame_groups *g, const struct blame_view *
 	return g->nr++;
 }
 
+static void blame_sum_up_party(struct blame_groups *g, const struct blame_view *v, size_t party)
+{
+	const struct blame_party *parties = v->blame.parties;
+
+	for (size_t i = 0; i < v->blame.nr; i++)
+		*(v->same_queue && parties[i].tags.qid != parties[party].tags.qid
+			  ? &g->elsewhere_ns
+			  : &g->sums_ns[g->of[i]]) += blame__between(&v->blame, party, i);
+}
+
 /* What the victim waited, by culprit. */
 static void blame_sum_up(struct blame_groups *g, const struct blame_view *v, size_t victim)
 {
 	memset(g->sums_ns, 0, sizeof(g->sums_ns));
+	g->elsewhere_ns = 0;
 	for (size_t i = 0; i < v->blame.nr; i++)
-		for (size_t j = 0; g->of[i] == victim && j < v->blame.nr; j++)
-			g->sums_ns[g->of[j]] += blame__between(&v->blame, i, j);
+		if (g->of[i] == victim)
+			blame_sum_up_party(g, v, i);
 }
 
 static struct blame_groups *blame_group(const struct blame_view *v)
@@ -300,8 +198,9 @@ static struct blame_groups *blame_group(const struct blame_view *v)
 	}
 	for (size_t i = 0; i < g->nr; i++) {
 		blame_sum_up(g, v, i);
+		g->groups[i].others_ns = g->elsewhere_ns;
 		for (size_t j = 0; j < g->nr; j++)
-			*(i == j ? &g->groups[i].own_ns : &g->groups[i].others_ns) += g->sums_ns[j];
+			g->groups[i].others_ns += i == j ? 0 : g->sums_ns[j];
 	}
 	return g;
 }
@@ -357,7 +256,7 @@ static void blame_put(struct blame_view *v, struct session *s, struct blame_row 
 	row->sum_ns = sum_ns;
 	row->each_ns = sum_ns / group->count;
 	row->share = group->latency_ns ? 100 * ((double)sum_ns / (double)group->latency_ns) : 0;
-	if (v->culprit && !blame_is_named(&row->culprit, v->culprit))
+	if (v->culprit && !blame_name__is(&row->culprit, v->culprit))
 		return;
 	if (row_conditions__admit(&v->conditions, s, row))
 		v->put(v->table, row);
@@ -368,6 +267,7 @@ static void blame_put_rest(struct blame_view *v, struct session *s, struct blame
 {
 	row->culprit = (struct blame_name){ .label = label,
 					    .pid = CELL_NO_NUMBER,
+					    .qid = CELL_NO_NUMBER,
 					    .size_bytes = CELL_NO_NUMBER };
 	blame_put(v, s, row, group, sum_ns);
 }
@@ -396,6 +296,8 @@ static void blame_put_victim(struct blame_view *v, struct session *s, struct bla
 	}
 	if (rest_ns)
 		blame_put_rest(v, s, &row, group, "other culprits", rest_ns);
+	if (g->elsewhere_ns)
+		blame_put_rest(v, s, &row, group, "other queues", g->elsewhere_ns);
 	blame_put_rest(v, s, &row, group, "device itself", group->device_ns);
 }
 
@@ -425,7 +327,7 @@ struct blame_account {
 
 #define FIELD(name) offsetof(struct blame_account, name)
 static const struct column blame_device_columns[] = {
-	{ "dev", "dev", CELL_TEXT, 7, "disk, the first of those that share a controller",
+	{ "dev", "dev", CELL_TEXT, 7, "disk, the first of those that share a controller; or path",
 	  .at = FIELD(dev) },
 	{ "servers", "servers", CELL_COUNT, 7,
 	  "commands that it serves at once, as last estimated; null: all that are issued",
@@ -450,30 +352,30 @@ static const struct column blame_device_columns[] = {
 
 const struct object blame_device = { "blame_device", { blame_device_columns } };
 
+/* A group may be on several paths, so its parts are added up by party. */
+static void blame_account_party(const struct blame *b, const struct blame_groups *g, size_t party,
+				struct blame_account *a)
+{
+	a->count += b->parties[party].count;
+	a->latency_ns += b->parties[party].latency_ns;
+	a->unseen += b->sums[party].unseen;
+	a->unseen_ns += b->sums[party].unseen_ns;
+	a->device_ns += blame__device(b, party);
+	for (size_t i = 0; i < b->nr; i++)
+		*(g->of[i] == g->of[party] ? &a->own_ns : &a->others_ns) +=
+			blame__between(b, party, i);
+}
+
 static void blame_account(const struct blame_view *v, const struct blame_groups *g, int32_t station,
 			  struct blame_account *a)
 {
-	bool counted[BLAME_PARTIES] = { false };
 	uint32_t servers = blame__servers(&v->blame, station);
 	uint64_t parts_ns;
 
 	a->servers = servers && servers != SERVERS_ALL ? servers : CELL_NO_NUMBER;
-	for (size_t i = 0; i < v->blame.nr; i++) {
-		const struct blame_group *group = &g->groups[g->of[i]];
-
-		if (v->blame.parties[i].tags.station != station)
-			continue;
-		a->count += v->blame.parties[i].count;
-		a->latency_ns += v->blame.parties[i].latency_ns;
-		a->unseen += v->blame.sums[i].unseen;
-		a->unseen_ns += v->blame.sums[i].unseen_ns;
-		if (counted[g->of[i]])
-			continue;
-		counted[g->of[i]] = true;
-		a->others_ns += group->others_ns;
-		a->own_ns += group->own_ns;
-		a->device_ns += group->device_ns;
-	}
+	for (size_t i = 0; i < v->blame.nr; i++)
+		if (v->blame.parties[i].tags.station == station)
+			blame_account_party(&v->blame, g, i, a);
 	parts_ns = a->others_ns + a->own_ns + a->device_ns;
 	a->unaccounted_ns =
 		parts_ns > a->latency_ns ? parts_ns - a->latency_ns : a->latency_ns - parts_ns;
@@ -536,7 +438,7 @@ static bool blame_put_all(struct blame_view *v, struct session *s, struct blame_
 	for (size_t i = 0; i < g->nr; i++) {
 		size_t victim = places[i].group;
 
-		if (v->victim && !blame_is_named(&g->names[victim], v->victim))
+		if (v->victim && !blame_name__is(&g->names[victim], v->victim))
 			continue;
 		found = true;
 		if (v->without)

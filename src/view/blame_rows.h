@@ -9,21 +9,10 @@
 
 #include "analyse/blame.h"
 #include "session/session.h"
+#include "view/blame_names.h"
 #include "view/blame_page.h"
 #include "view/cgroup_groups.h"
 #include "view/row_conditions.h"
-
-enum blame_by {
-	BLAME_BY_COMM,
-	BLAME_BY_PID,
-	BLAME_BY_CGROUP,
-	BLAME_BY_UNIT,
-	BLAME_BY_CONTAINER,
-	BLAME_BY_OP,
-	BLAME_BY_SIZE,
-	BLAME_BY_HOST, /* a device has one */
-};
-extern const char *const blame_by_words[]; /* by enum blame_by, NULL-terminated */
 
 extern const struct object blame_rows, blame_without, blame_device;
 
@@ -31,6 +20,7 @@ struct blame_view {
 	/* options */
 	struct option_list by;
 	const char *victim, *culprit, *without;
+	bool same_queue;
 	struct option_number top, buffer;
 	struct row_conditions conditions;
 	/* state */

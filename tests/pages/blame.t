@@ -94,6 +94,19 @@ def check_all(where):
         tap.quiet(b)
 
 
+def check_queues(where):
+    arguments = DATA / 'blame-paths.cap', '--by', 'comm,path,queue'
+    way = lambda label: ' '.join(label.split()[-3:])  # noqa: E731 # "nvme0c1n1 queue 2"
+    with opened(page_of(where, *arguments)) as b:
+        for row in blame_rows(*arguments):
+            if row['culprit'] in (ITSELF, row['victim']):
+                continue
+            b.find(cell(row['victim'], row['culprit'])).click()
+            tap.eq({(way(line[0]), way(line[1])) for line in b.rows('#pair-0-kinds')}, {(way(row['victim']), way(row['culprit']))},
+                   f'{row["victim"]} because of {row["culprit"]}: commands of these paths and queues')
+        tap.quiet(b)
+
+
 def check_hostile(where):
     with opened(page_of(where, DATA / 'hostile.cap')) as b:
         tap.eq(b.all('img, b, main script'), [], 'a hostile name is no markup')
@@ -102,5 +115,6 @@ def check_hostile(where):
 
 with tempfile.TemporaryDirectory() as folder:
     check_all(folder)
+    check_queues(folder)
     check_hostile(folder)
 browser.tap.done()

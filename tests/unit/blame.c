@@ -3,7 +3,8 @@
  * blame.c: are the parts of every latency complete, is a planted culprit found, is none found where
  * there is none, and does the prediction agree with a run without the culprit? Devices with 1, 4
  * and 32 servers are simulated; nothing tells the analysis their number. `blame.t --make DIR` makes
- * tests/data/blame.cap: a drive with 4 servers, a database, a backup and discards.
+ * tests/data/blame.cap: a drive with 4 servers, a database, a backup and discards; and
+ * blame-paths.cap: two paths to a drive, both with the database, one with the backup.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -345,7 +346,28 @@ static void check_batches(void)
 	blame_delete(b);
 }
 
-/* ---- a capture ---- */
+/* Queues tell parties apart, but not how long a command is served. */
+static void check_queues(void)
+{
+	struct model model = { .servers = 4, .seed = 54321 };
+	struct blame *b = blame_new();
+	struct model_io io;
+
+	model.loads[A] = (struct model_load){ 4, 80000, MODEL_CONSTANT, 5000, 0, 0 };
+	model.loads[B] = (struct model_load){ 12, 900000, MODEL_CONSTANT, 2000, 0, 0 };
+	model_start(&model);
+	for (int i = 0; i < COMMANDS && model_next(&model, UINT64_MAX / 4, &io); i++) {
+		struct blame_tags tags = { .op = (uint8_t)io.load, .qid = (uint16_t)draw(250) };
+
+		add(b, &tags, &io);
+	}
+	blame__finish(b);
+	ok(adds_up(b), "250 queues: parts add up");
+	is_u64(blame__servers(b, 0), 4, "250 queues: the device has four servers");
+	blame_delete(b);
+}
+
+/* ---- captures ---- */
 
 enum { CAPTURED = 1511, NVME_WRITE = 1, NVME_READ = 2, NVME_DSM = 9 };
 
@@ -359,13 +381,39 @@ static const struct {
 	[C] = { "fstrim", 0, NVME_DSM },
 };
 
-static int put_capture(struct capture_writer *writer)
+static int put_io(struct capture_writer *writer, const struct model_io *io, uint16_t device,
+		  uint16_t qid)
 {
-	struct model model = { .servers = 4, .seed = 271828 };
+	const uint64_t start_ns = 1000000000000, from_ns = start_ns + io->from_ns;
+	static uint32_t seq;
 	struct {
 		struct io_record record;
 		struct io_stages stages;
-	} staged;
+	} staged = { 0 };
+
+	staged.record = (struct io_record){
+		.first_ns = from_ns + 2000,
+		.last_ns = from_ns + 2000,
+		.end_ns = start_ns + io->end_ns + 3000,
+		.nsid = 1,
+		.bytes = captured[io->load].bytes,
+		.pid = 100 + io->load,
+		.seq = seq++,
+		.device = device,
+		.qid = qid,
+		.op = captured[io->load].op,
+		.kind = IO_NVME,
+		.attempts = 1,
+		.flags = RECORD_STAGES,
+	};
+	snprintf(staged.record.comm, sizeof(staged.record.comm), "%s", captured[io->load].comm);
+	staged.stages = (struct io_stages){ .queued_ns = from_ns, .nr_bios = 1 };
+	return capture_writer__records(writer, &staged.record, 1);
+}
+
+static int put_one_drive(struct capture_writer *writer)
+{
+	struct model model = { .servers = 4, .seed = 271828 };
 	struct model_io io;
 	int err = 0;
 
@@ -373,33 +421,64 @@ static int put_capture(struct capture_writer *writer)
 	model.loads[B] = (struct model_load){ 8, 900000, MODEL_UNIFORM, 0, 20000000, 0 };
 	model.loads[C] = (struct model_load){ 4, 3000000, MODEL_UNIFORM, 0, 60000000, 90000000 };
 	model_start(&model);
-	for (uint32_t i = 0; i < CAPTURED && model_next(&model, UINT64_MAX / 4, &io); i++) {
-		const uint64_t start_ns = 1000000000000, from_ns = start_ns + io.from_ns;
+	for (uint32_t i = 0; i < CAPTURED && model_next(&model, UINT64_MAX / 4, &io); i++)
+		err |= put_io(writer, &io, 0, 1);
+	return err;
+}
 
-		memset(&staged, 0, sizeof(staged));
-		staged.record = (struct io_record){
-			.first_ns = from_ns + 2000,
-			.last_ns = from_ns + 2000,
-			.end_ns = start_ns + io.end_ns + 3000,
-			.nsid = 1,
-			.bytes = captured[io.load].bytes,
-			.pid = 100 + io.load,
-			.seq = i,
-			.qid = 1,
-			.op = captured[io.load].op,
-			.kind = IO_NVME,
-			.attempts = 1,
-			.flags = RECORD_STAGES,
-		};
-		snprintf(staged.record.comm, sizeof(staged.record.comm), "%s",
-			 captured[io.load].comm);
-		staged.stages = (struct io_stages){ .queued_ns = from_ns, .nr_bios = 1 };
-		err |= capture_writer__records(writer, &staged.record, 1);
+/* The backup uses the first path alone, and both queues of it. */
+static int put_two_paths(struct capture_writer *writer)
+{
+	struct model models[] = { { .servers = 4, .seed = 31415 },
+				  { .servers = 4, .seed = 92653 } };
+	struct model_io next[2];
+	int err = 0;
+
+	for (int i = 0; i < 2; i++)
+		models[i].loads[A] = (struct model_load){ 2, 80000, MODEL_UNIFORM, 5000, 0, 0 };
+	models[0].loads[B] = (struct model_load){ 8, 900000, MODEL_UNIFORM, 0, 20000000, 0 };
+	for (int i = 0; i < 2; i++) {
+		model_start(&models[i]);
+		model_next(&models[i], UINT64_MAX / 4, &next[i]);
+	}
+	for (uint32_t i = 0; i < CAPTURED; i++) {
+		const int path = next[1].end_ns < next[0].end_ns;
+		const uint16_t qid = next[path].load == A ? 1 : (uint16_t)(1 + i % 2);
+
+		err |= put_io(writer, &next[path], (uint16_t)(1 + path), qid);
+		model_next(&models[path], UINT64_MAX / 4, &next[path]);
 	}
 	return err;
 }
 
-static int make_capture(const char *dir)
+static const struct device one_drive[] = {
+	{ .name = "nvme0n1",
+	  .kind = DEVICE_NVME_NS,
+	  .diskseq = 9,
+	  .size_bytes = 1ULL << 40,
+	  .block_size = 512,
+	  .major = 259,
+	  .nsid = 1,
+	  .nr_queues = 1,
+	  .depth = 1023,
+	  .model = "example",
+	  .serial = "BLAME001" },
+};
+
+#define DEVICE_OF(named, of_kind, of_ctrl)                                                   \
+	{                                                                                    \
+		.name = named, .kind = of_kind, .diskseq = 9, .size_bytes = 1ULL << 40,      \
+		.block_size = 512, .major = 259, .ctrl = of_ctrl, .nsid = 1, .nr_queues = 2, \
+		.depth = 1023, .model = "example", .serial = "BLAME002"                      \
+	}
+static const struct device two_paths[] = {
+	DEVICE_OF("nvme0n1", DEVICE_NVME_HEAD, -1),
+	DEVICE_OF("nvme0c0n1", DEVICE_NVME_NS, 0),
+	DEVICE_OF("nvme0c1n1", DEVICE_NVME_NS, 1),
+};
+
+static int make_capture(const char *dir, const char *name, const struct device *devices, size_t nr,
+			int (*put)(struct capture_writer *writer))
 {
 	char path[256];
 	struct capture_options options = { .path = path };
@@ -411,27 +490,17 @@ static int make_capture(const char *dir)
 	};
 	static const struct capture_count ledger[] = { { "issued", CAPTURED },
 						       { "completed", CAPTURED } };
-	static const struct device device = { .name = "nvme0n1",
-					      .kind = DEVICE_NVME_NS,
-					      .diskseq = 9,
-					      .size_bytes = 1ULL << 40,
-					      .block_size = 512,
-					      .major = 259,
-					      .nsid = 1,
-					      .nr_queues = 1,
-					      .depth = 1023,
-					      .model = "example",
-					      .serial = "BLAME001" };
 	struct capture_writer *writer;
 	int err;
 
-	snprintf(path, sizeof(path), "%s/blame.cap", dir);
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	err = capture_writer__new(&options, &writer);
 	if (err)
 		return err;
 	err |= capture_writer__info(writer, info, sizeof(info) / sizeof(*info));
-	err |= capture_writer__device(writer, 0, &device);
-	err |= put_capture(writer);
+	for (size_t i = 0; i < nr; i++)
+		err |= capture_writer__device(writer, (uint16_t)i, &devices[i]);
+	err |= put(writer);
 	err |= capture_writer__finish(writer, "done", ledger, 2);
 	capture_writer__free(writer);
 	return err;
@@ -440,7 +509,8 @@ static int make_capture(const char *dir)
 int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "--make"))
-		return make_capture(argv[2]) != 0;
+		return make_capture(argv[2], "blame.cap", one_drive, 1, put_one_drive) ||
+		       make_capture(argv[2], "blame-paths.cap", two_paths, 3, put_two_paths);
 	check_queue();
 	for (size_t i = 0; i < 3; i++)
 		for (size_t j = 0; j < 3; j++)
@@ -452,5 +522,6 @@ int main(int argc, char **argv)
 		check_healthy((enum model_spread)spread);
 	check_bounds();
 	check_batches();
+	check_queues();
 	return done_testing();
 }
