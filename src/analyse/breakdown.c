@@ -111,9 +111,14 @@ static bool breakdown_is(const void *rows, uint32_t number, const void *tags)
 		       sizeof(struct io_tags));
 }
 
+static uint64_t breakdown_hash(const struct io_tags *tags)
+{
+	return index__mix_bytes(0, tags, sizeof(*tags));
+}
+
 static struct breakdown_row *breakdown_row_of(struct breakdown *b, const struct io_tags *tags)
 {
-	uint64_t hash = index__mix_bytes(0, tags, sizeof(*tags));
+	const uint64_t hash = breakdown_hash(tags);
 	uint32_t at = index__find(&b->index, hash, breakdown_is, b->rows, tags);
 	struct breakdown_row *row;
 
@@ -147,6 +152,25 @@ int breakdown__add(struct breakdown *b, const struct io_tags *tags, const struct
 	if (part->max_ns > row->interval_max_ns)
 		row->interval_max_ns = part->max_ns;
 	return 0;
+}
+
+void breakdown__drop(struct breakdown *b, bool (*fn)(void *, const struct breakdown_row *),
+		     void *arg)
+{
+	const size_t nr = b->nr;
+
+	index__clear(&b->index);
+	b->nr = 0;
+	for (size_t i = 0; i < nr; i++) {
+		struct breakdown_row *row = b->rows[i];
+
+		if (fn(arg, row)) {
+			free(row);
+			continue;
+		}
+		row->number = b->nr++;
+		b->rows[index__add(&b->index, breakdown_hash(&row->tags))] = row;
+	}
 }
 
 void breakdown__mark(struct breakdown *b)

@@ -60,7 +60,7 @@ struct breakdown_row {
 	struct hist before;	  /* total at the last breakdown__mark */
 	uint64_t interval_max_ns; /* since then */
 	uint64_t octaves;	  /* that total has, or had: of breakdown__add alone */
-	size_t number;		  /* its place in the rows, which it keeps */
+	size_t number;		  /* its place in the rows, which it keeps until a drop */
 };
 
 struct breakdown {
@@ -78,6 +78,9 @@ void breakdown__begin(struct breakdown *b);
 int breakdown__add(struct breakdown *b, const struct io_tags *tags, const struct hist *part);
 /* The row of these tags, for the caller to count into; NULL: out of memory. */
 struct breakdown_row *breakdown__row(struct breakdown *b, const struct io_tags *tags);
+/* Drops the rows that fn accepts, for good; the others get new numbers, in their order. */
+void breakdown__drop(struct breakdown *b, bool (*fn)(void *, const struct breakdown_row *),
+		     void *arg);
 /* Starts a new interval. */
 void breakdown__mark(struct breakdown *b);
 /* Both, row by row, and of each only its octaves: thousands of rows do not fit a cache. For rows

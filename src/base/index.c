@@ -78,6 +78,13 @@ uint32_t index__add(struct index *index, uint64_t hash)
 	return (uint32_t)index->nr - 1;
 }
 
+void index__clear(struct index *index)
+{
+	if (index->room)
+		memset(index->cells, 0, index->room * sizeof(*index->cells));
+	index->nr = 0;
+}
+
 void index__free(struct index *index)
 {
 	free(index->cells);

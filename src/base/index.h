@@ -3,7 +3,8 @@
  * index.h: which number has the entry with this key? An open-addressed hash table beside an array
  * of the caller. The array's entries are numbered from 0 in order of arrival; the caller tells
  * whether an entry matches. 8 bytes a cell, at most half of the cells are used, and a search
- * compares 32 bits of the hash before it asks the caller. Entries cannot be removed.
+ * compares 32 bits of the hash before it asks the caller. Entries cannot be removed
+ * one by one: clear it, and add those that stay.
  */
 #ifndef IOSONAR_BASE_INDEX_H
 #define IOSONAR_BASE_INDEX_H
@@ -47,6 +48,8 @@ int index__reserve(struct index *index, void *array, size_t entry_bytes);
 /* Adds an entry for which there is room; returns its number. Of equal keys the first is found
  * first, until the index grows. */
 uint32_t index__add(struct index *index, uint64_t hash);
+/* Forgets all entries and keeps the room: as many can be added again, which cannot fail. */
+void index__clear(struct index *index);
 void index__free(struct index *index); /* frees the cells, not the array; the index is empty then */
 
 /* Is this the entry? Inlined into the search. */

@@ -116,6 +116,8 @@ static int serve_on_second(void *arg)
 	if (out && fclose(out))
 		err = -ENOMEM;
 	if (!err)
+		reading__forget(&v->reading);
+	if (!err)
 		events__add(&v->events, v->interval.run, lines);
 	free(lines);
 	http__wake(v->http);

@@ -53,6 +53,11 @@ void exemplars__add(struct exemplars *e, const struct io_record *r, uint64_t kep
 		*slowest = (struct exemplar){ e->nr, lat_ns, r->end_ns };
 }
 
+void exemplars__forget(struct exemplars *e)
+{
+	index__clear(&e->by_key);
+}
+
 void exemplars__free(struct exemplars *e)
 {
 	free(e->places);

@@ -27,6 +27,8 @@ struct exemplars {
 /* Every record that the recorder takes, in its order. kept_from: number of the first one kept. */
 void exemplars__add(struct exemplars *exemplars, const struct io_record *record,
 		    uint64_t kept_from);
+/* After series got new numbers. */
+void exemplars__forget(struct exemplars *exemplars);
 void exemplars__free(struct exemplars *exemplars);
 
 #endif

@@ -19,7 +19,7 @@ static bool metrics_has(const struct metrics *m, size_t at)
 {
 	const struct series *series = m->set->all[at];
 
-	return at ? !series__has_ended(series) : series__count(series, m->set->edges);
+	return at ? !series->has_ended : series__count(series, m->set->edges);
 }
 
 /* Those whose records are kept. */

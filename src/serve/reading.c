@@ -75,9 +75,17 @@ static bool reading_label(void *arg, const struct io_tags *tags,
 	return !(r->series.by & SERIES_OF_CGROUP) || reading_label_task(r, tags->cgroup, labels);
 }
 
+static bool reading_has_left(void *arg, int32_t device)
+{
+	const struct reading *r = arg;
+
+	return leaving__has_left(&r->leaving, device);
+}
+
 int reading__init(struct reading *r)
 {
 	r->series.label = reading_label;
+	r->series.has_left = reading_has_left;
 	r->series.arg = r;
 	r->pods.directory = PODS_DIRECTORY;
 	breakdown__init(&r->rows, 1u << BY_DEV | 1u << BY_OP);
@@ -92,6 +100,7 @@ void reading__free(struct reading *r)
 	breakdown__free(&r->records);
 	pods__free(&r->pods);
 	exemplars__free(&r->exemplars);
+	leaving__free(&r->leaving);
 }
 
 /* ---- records ---- */
@@ -122,6 +131,10 @@ static int reading_count_record(struct reading *r, const struct io_record *recor
 	if (!r->counts_records || record->what != RECORD_END || record->end_ns < record->first_ns ||
 	    !reading_tag(r, record, &tags))
 		return 0;
+	if (leaving__has_left(&r->leaving, tags.device)) {
+		r->nr_left++;
+		return 0;
+	}
 	row = breakdown__row(&r->records, &tags);
 	if (!row)
 		return log_no_memory();
@@ -203,7 +216,12 @@ static void reading_take_part(void *arg, const struct io_tags *tags, const struc
 {
 	struct reading *r = arg;
 
-	reading_take_series(r, tags, part);
+	if (tags->path || !tags->device || !(r->series.by >> SERIES_PATH & 1))
+		reading_take_series(r, tags, part);
+	else
+		r->series.counted += part->count; /* of paths that left */
+	if (leaving__has_left(&r->leaving, tags->device))
+		return;
 	if (breakdown__add(&r->rows, tags, part))
 		r->err = -ENOMEM;
 }
@@ -222,9 +240,13 @@ static void reading_take_records(struct reading *r)
 int reading__take(struct reading *r)
 {
 	struct io *io = io_source__collector(r->session);
+	const uint64_t now_ns = clock__mono_ns();
 
 	r->err = 0;
-	series_set__begin(&r->series, clock__mono_ns());
+	if (leaving__look(&r->leaving, io_source__devices(r->session), now_ns))
+		r->err = -ENOMEM;
+	series_set__begin(&r->series, now_ns);
+	r->series.counted = r->nr_left;
 	pods__begin(&r->pods);
 	breakdown__begin(&r->rows);
 	reading_expect(r);
@@ -237,13 +259,67 @@ int reading__take(struct reading *r)
 	return r->err;
 }
 
+/* ---- devices that went ---- */
+
+/* Its disk goes on, with all its counts: path 0 has those of all paths that left. Without memory it
+ * stays. */
+static void reading_fold_path(struct reading *r, struct breakdown_row *row)
+{
+	struct io_tags tags = row->tags;
+	struct breakdown_row *left;
+
+	if (!reading_has_left(r, tags.path) || reading_has_left(r, tags.device))
+		return;
+	tags.path = 0;
+	left = breakdown__row(&r->records, &tags);
+	if (!left)
+		return;
+	hist__merge(&left->total, &row->total);
+	memset(&row->total, 0, sizeof(row->total));
+}
+
+static bool reading_drops_path(void *arg, const struct breakdown_row *row)
+{
+	return reading_has_left(arg, row->tags.path) && !row->total.count;
+}
+
+static bool reading_drops_row(void *arg, const struct breakdown_row *row)
+{
+	return reading_has_left(arg, row->tags.device);
+}
+
+/* Of these there is no other count. */
+static bool reading_drops_records(void *arg, const struct breakdown_row *row)
+{
+	struct reading *r = arg;
+
+	if (!reading_drops_row(r, row))
+		return false;
+	r->nr_left += row->total.count;
+	series_set__keep_last(&r->series, &row->tags, &row->total);
+	return true;
+}
+
+void reading__forget(struct reading *r)
+{
+	if (!leaving__settle(&r->leaving, clock__mono_ns()))
+		return;
+	breakdown__drop(&r->rows, reading_drops_row, r);
+	breakdown__drop(&r->records, reading_drops_records, r);
+	for (size_t i = 0, nr = r->records.nr; i < nr; i++)
+		reading_fold_path(r, r->records.rows[i]);
+	breakdown__drop(&r->records, reading_drops_path, r);
+	series_set__forget(&r->series);
+	exemplars__forget(&r->exemplars);
+}
+
 /* ---- for scrapers ---- */
 
-static bool reading_is_gone(void *arg, int32_t device)
+static bool reading_has_ended(void *arg, int32_t device)
 {
 	const struct reading *r = arg;
 
-	return io_source__devices(r->session)->devices[device - 1].gone;
+	return leaving__has_ended(&r->leaving, device);
 }
 
 int reading__write_metrics(struct reading *r, enum openmetrics_format format, FILE *out)
@@ -255,7 +331,8 @@ int reading__write_metrics(struct reading *r, enum openmetrics_format format, FI
 
 	if (err)
 		return err;
-	series_set__retire(&r->series, reading_is_gone);
+	leaving__scrape(&r->leaving);
+	series_set__retire(&r->series, reading_has_ended);
 	if (session__recorder(r->session))
 		metrics.kept_from = recorder__kept_from(session__recorder(r->session));
 	metrics.wall_ns = clock__wall_ns() - clock__mono_ns();

@@ -10,6 +10,7 @@
 #include "analyse/breakdown.h"
 #include "decode/ledger.h"
 #include "serve/exemplars.h"
+#include "serve/leaving.h"
 #include "serve/metrics.h"
 #include "serve/pods.h"
 #include "serve/series.h"
@@ -23,6 +24,8 @@ struct reading {
 	struct breakdown rows;	  /* by device and operation */
 	bool counts_records;	  /* rows have dropped records only; set by the caller */
 	struct breakdown records; /* those that were not, since the start */
+	struct leaving leaving;	  /* devices that went */
+	uint64_t nr_left;	  /* records of those that left */
 	struct pods pods;
 	const struct failures *failures; /* set by the caller; NULL: not known */
 	bool is_sampled;		 /* not every command is timed; set by the caller */
@@ -43,6 +46,9 @@ void reading__start(struct reading *reading, struct session *session);
 int reading__add_record(struct reading *reading, const struct io_record *record);
 /* All counts of this moment. 0 or -ENOMEM. */
 int reading__take(struct reading *reading);
+/* A second has ended, and the page has it: forgets devices that went, once a scraper has had them.
+ */
+void reading__forget(struct reading *reading);
 /* The same, as the page /metrics. 0 or -ENOMEM. */
 int reading__write_metrics(struct reading *reading, enum openmetrics_format format, FILE *out);
 

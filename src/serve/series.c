@@ -124,21 +124,76 @@ void series_set__free(struct series_set *set)
 
 /* ---- devices that go ---- */
 
-void series_set__retire(struct series_set *set, bool (*is_gone)(void *, int32_t))
+static uint64_t series_row_hash(const struct io_tags *tags)
+{
+	return index__mix_bytes(0, tags, sizeof(*tags));
+}
+
+void series_set__retire(struct series_set *set, bool (*has_ended)(void *, int32_t))
 {
 	for (size_t i = 0; i < set->nr; i++) {
 		struct series *series = set->all[i];
 
-		if (!series->device || !is_gone(set->arg, series->device))
-			series->scrapes_gone = 0;
-		else if (series->scrapes_gone < 2)
-			series->scrapes_gone++;
+		series->has_ended =
+			has_ended(set->arg, series->device) || has_ended(set->arg, series->path);
 	}
 }
 
-bool series__has_ended(const struct series *series)
+static bool series_set_lacks(const struct series_set *set, const struct io_tags *tags)
 {
-	return series->scrapes_gone > 1;
+	return set->has_left &&
+	       (set->has_left(set->arg, tags->device) || set->has_left(set->arg, tags->path));
+}
+
+/* Those that stay move together; to[] is where each is now, or SERIES_NONE. */
+static void series_set_drop_series(struct series_set *set, int32_t *to)
+{
+	const size_t nr = set->nr;
+
+	index__clear(&set->all_by_labels);
+	set->nr = 0;
+	for (size_t i = 0; i < nr; i++) {
+		struct series *series = set->all[i];
+		const struct io_tags tags = { .device = series->device, .path = series->path };
+
+		to[i] = SERIES_NONE;
+		if (series_set_lacks(set, &tags)) {
+			series_free(series);
+			continue;
+		}
+		to[i] = (int32_t)index__add(&set->all_by_labels,
+					    series_hash((const char *const *)series->labels));
+		set->all[to[i]] = series;
+		set->nr++;
+	}
+}
+
+/* A row of `other` stays: that series has its counts. */
+static void series_set_drop_rows(struct series_set *set, const int32_t *to)
+{
+	const size_t nr = set->rows_by_tags.nr;
+
+	index__clear(&set->rows_by_tags);
+	for (size_t i = 0; i < nr; i++) {
+		struct series_row row = set->rows[i];
+
+		if (row.series != SERIES_OTHER && series_set_lacks(set, &row.tags))
+			continue;
+		if (row.series != SERIES_NONE)
+			row.series = to[row.series];
+		set->rows[index__add(&set->rows_by_tags, series_row_hash(&row.tags))] = row;
+	}
+}
+
+void series_set__forget(struct series_set *set)
+{
+	int32_t *to = malloc((set->nr + 1) * sizeof(*to));
+
+	if (!to)
+		return; /* the next device that goes takes these with it */
+	series_set_drop_series(set, to);
+	series_set_drop_rows(set, to);
+	free(to);
 }
 
 /* ---- rows of the collector ---- */
@@ -164,17 +219,24 @@ static bool series_row_is(const void *rows, uint32_t number, const void *tags)
 		       sizeof(struct io_tags));
 }
 
-/* The row of these tags; NULL: out of memory. */
-static struct series_row *series_set_row(struct series_set *set, const struct io_tags *tags)
+/* NULL: there is none. */
+static struct series_row *series_set_known_row(const struct series_set *set,
+					       const struct io_tags *tags)
 {
-	uint64_t hash = index__mix_bytes(0, tags, sizeof(*tags));
-	uint32_t row = index__find(&set->rows_by_tags, hash, series_row_is, set->rows, tags);
+	uint32_t row = index__find(&set->rows_by_tags, series_row_hash(tags), series_row_is,
+				   set->rows, tags);
 
-	if (row != INDEX_NONE)
-		return &set->rows[row];
+	return row == INDEX_NONE ? NULL : &set->rows[row];
+}
+
+/* The row of these tags, which has none; NULL: out of memory. */
+static struct series_row *series_set_new_row(struct series_set *set, const struct io_tags *tags)
+{
+	uint32_t row;
+
 	if (index__reserve(&set->rows_by_tags, &set->rows, sizeof(*set->rows)))
 		return NULL;
-	row = index__add(&set->rows_by_tags, hash);
+	row = index__add(&set->rows_by_tags, series_row_hash(tags));
 	set->rows[row] =
 		(struct series_row){ *tags, tags->other ? SERIES_OTHER : SERIES_NONE, set->now_ns };
 	return &set->rows[row];
@@ -192,8 +254,10 @@ static int series_set_decide(struct series_set *set, struct series_row *row)
 	number = series_set_find(set, labels);
 	if (number < 0)
 		return number;
-	if (number != SERIES_OTHER)
+	if (number != SERIES_OTHER) {
 		set->all[number]->device = row->tags.device;
+		set->all[number]->path = row->tags.path;
+	}
 	row->series = number;
 	return 0;
 }
@@ -205,34 +269,52 @@ void series_set__begin(struct series_set *set, uint64_t now_ns)
 	set->now_ns = now_ns;
 	for (size_t i = 0; i < set->nr; i++)
 		memset(&set->all[i]->now, 0, sizeof(set->all[i]->now));
+	set->all[SERIES_OTHER]->now = set->left_in_other;
 	set->counted = 0;
 }
 
 int series_set__find(struct series_set *set, const struct io_tags *tags)
 {
 	struct io_tags mine = series_project(set, tags);
-	struct series_row *row = series_set_row(set, &mine);
+	struct series_row *row = series_set_known_row(set, &mine);
 
+	if (!row && series_set_lacks(set, &mine))
+		return -EAGAIN;
+	row = row ?: series_set_new_row(set, &mine);
 	if (!row || (row->series == SERIES_NONE && series_set_decide(set, row)))
 		return -ENOMEM;
 	return row->series == SERIES_NONE ? -EAGAIN : row->series;
 }
 
+static void series_sum_add(struct series_sum *sum, const struct edges *edges,
+			   const struct hist *part)
+{
+	edges__count(edges, part, &sum->latency);
+	sum->bytes += part->bytes;
+	sum->timed += part->count - part->untimed;
+}
+
 int series_set__add(struct series_set *set, const struct io_tags *tags, const struct hist *part)
 {
 	int number = series_set__find(set, tags);
-	struct series *series;
 
 	if (number == -ENOMEM)
 		return number;
 	set->counted += part->count;
 	if (number < 0)
 		return 0; /* a later reading has all its counts */
-	series = set->all[number];
-	edges__count(set->edges, part, &series->now.latency);
-	series->now.bytes += part->bytes;
-	series->now.timed += part->count - part->untimed;
+	series_sum_add(&set->all[number]->now, set->edges, part);
 	return 0;
+}
+
+void series_set__keep_last(struct series_set *set, const struct io_tags *tags,
+			   const struct hist *part)
+{
+	struct io_tags mine = series_project(set, tags);
+	const struct series_row *row = series_set_known_row(set, &mine);
+
+	if (row && row->series == SERIES_OTHER)
+		series_sum_add(&set->left_in_other, set->edges, part);
 }
 
 static void series_raise(uint64_t *shown, uint64_t now)

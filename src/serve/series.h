@@ -46,8 +46,8 @@ struct series {
 	char *labels[NR_SERIES_LABELS]; /* NULL: it has no such label. Hostile */
 	char *pairs;			/* the same, as they are written */
 	struct series_sum now, shown;
-	int32_t device;		  /* as in struct io_tags; 0: `other` */
-	uint8_t scrapes_gone;	  /* since its device is gone: 0, 1 or 2 */
+	int32_t device, path;	  /* as in struct io_tags; path 0: of any; both 0: `other` */
+	bool has_ended;		  /* no scrape has it any more; it may begin again */
 	struct exemplar *slowest; /* of each bucket; NULL: none */
 };
 
@@ -60,12 +60,16 @@ enum {
 typedef bool (*series_label_fn)(void *arg, const struct io_tags *tags,
 				const char *labels[NR_SERIES_LABELS]);
 
+/* Did this device, or path, go so long ago that nothing is said of it any more? */
+typedef bool (*series_has_left_fn)(void *arg, int32_t device);
+
 struct series_set {
 	/* set by the caller */
 	uint32_t by; /* 1 << SERIES_PATH, and any of SERIES_OF_CGROUP */
 	size_t most; /* series, without `other` */
 	const struct edges *edges;
 	series_label_fn label;
+	series_has_left_fn has_left; /* NULL: none ever leaves */
 	void *arg;
 	/* read by the caller */
 	struct series **all; /* the first one is `other` */
@@ -76,19 +80,24 @@ struct series_set {
 	struct series_row *rows;
 	uint64_t now_ns;
 	struct index rows_by_tags, all_by_labels;
+	struct series_sum left_in_other;
 };
 
 int series_set__init(struct series_set *set); /* 0 or -ENOMEM */
 void series_set__free(struct series_set *set);
-/* For a scrape: looks which devices are gone. Their series are in one more scrape, with their last
- * counts, and have ended then. */
-void series_set__retire(struct series_set *set, bool (*is_gone)(void *, int32_t));
-bool series__has_ended(const struct series *series);
+/* For a scrape: which series have ended, as their device or path has. */
+void series_set__retire(struct series_set *set, bool (*has_ended)(void *, int32_t));
+/* Forgets the series whose device or path has left: their places are free. What the collector still
+ * counts of these is only in `counted`; what was in `other` stays there. */
+void series_set__forget(struct series_set *set);
+/* Adds a part that no later reading will have: it stays in `other` if it was there. */
+void series_set__keep_last(struct series_set *set, const struct io_tags *tags,
+			   const struct hist *part);
 /* A reading: begin, add every part, end. */
 void series_set__begin(struct series_set *set, uint64_t now_ns);
 int series_set__add(struct series_set *set, const struct io_tags *tags, const struct hist *part);
 void series_set__end(struct series_set *set); /* `shown` is what may be written */
-/* The number of the series that counts these; -EAGAIN: not yet decided; -ENOMEM. */
+/* The number of the series that counts these; -EAGAIN: not yet decided, or it has left; -ENOMEM. */
 int series_set__find(struct series_set *set, const struct io_tags *tags);
 uint64_t series__count(const struct series *series, const struct edges *edges);
 

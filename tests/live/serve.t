@@ -341,6 +341,39 @@ check_gone() {
 	ends "$pid" gone
 }
 
+# Disks that come, are read and go, without number: what is kept of them goes, too. The events of these seconds stay for five minutes.
+come_and_go() { # come_and_go NUMBER; adds to $came
+	local other i
+	for ((i = 0; i < $1; i++)); do
+		other=$(losetup -f --show "$tmp/other") || return
+		dd if="$other" of=/dev/null bs=4k count=3 iflag=direct status=none && came=$((came + 1))
+		losetup -d "$other"
+		scrape >"$tmp/page"
+	done
+	sleep 1.5 # the second of the last scrape ends
+}
+check_many_gone() {
+	local before after came=0
+	if ! truncate -s 1M "$tmp/other"; then
+		skip "disks that come and go" "no room"
+		return
+	fi
+	serve many_gone --keep 1m --keep-size 1Mi
+	come_and_go 60
+	before=$(rss)
+	come_and_go 60
+	after=$(rss)
+	is "$came" 120 "disks that come and go: each was read"
+	[ $((after - before)) -lt 512 ]
+	ok $? "disks that come and go: 60 more take less than 512 KiB ($before to $after)"
+	api /api/latency >"$tmp/api"
+	[ "$(grep -c '"dev":"loop[^"]*#' "$tmp/api")" -lt 5 ]
+	ok $? "disks that come and go: the lists do not have all of them"
+	kill -TERM "$pid"
+	wait "$pid"
+	is "$(sed -n 's/^issued \([0-9]*\) = completed \1 + in flight 0; \(.*\)/\2/p' "$tmp/many_gone.err")" "nothing lost" "disks that come and go: the ledger has them"
+}
+
 # 50 pages that watch: counts stay exact, and the server needs less than 5 % of a CPU.
 cpu_ticks() { awk '{ print $14 + $15 }' "/proc/$pid/stat"; }
 check_many_pages() {
@@ -648,6 +681,7 @@ check_forgets
 check_overflow
 check_failures
 check_gone
+check_many_gone
 check_many_pages
 check_unix
 check_activation

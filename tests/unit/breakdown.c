@@ -362,6 +362,41 @@ static void check_order(void)
 	check_order_is_one();
 }
 
+static bool is_of_device(void *arg, const struct breakdown_row *row)
+{
+	return row->tags.device == *(int *)arg;
+}
+
+/* A device goes: its rows go, the others keep their counts and are found. */
+static void check_drop(void)
+{
+	struct breakdown b;
+	struct io_tags tags = { 0 };
+	int gone = 7;
+	bool whole = true;
+
+	breakdown__init(&b, 1u << BY_DEV | 1u << BY_OP);
+	for (int i = 0; i < 2; i++)
+		for (int n = 0; n < 200; n++) {
+			tags.device = n % 20;
+			tags.op = (uint8_t)(n / 20);
+			breakdown__row(&b, &tags)->total.count += (uint64_t)n;
+		}
+	breakdown__drop(&b, is_of_device, &gone);
+	is_u64(b.nr, 190, "ten rows of a device go");
+	for (size_t i = 0; i < b.nr; i++) {
+		tags = b.rows[i]->tags;
+		whole &= b.rows[i]->number == i && breakdown__row(&b, &tags) == b.rows[i] &&
+			 tags.device != gone &&
+			 b.rows[i]->total.count == 2 * (uint64_t)(tags.op * 20 + tags.device);
+	}
+	ok(whole && b.nr == 190, "the others are found, with their counts");
+	tags.device = gone;
+	is_u64(breakdown__row(&b, &tags)->total.count, 0, "one that comes again begins at 0");
+	is_u64(breakdown__row(&b, &tags)->number, 190, "behind the others");
+	breakdown__free(&b);
+}
+
 int main(void)
 {
 	check_masks();
@@ -371,5 +406,6 @@ int main(void)
 	check_intervals();
 	check_absent();
 	check_order();
+	check_drop();
 	return done_testing();
 }

@@ -166,6 +166,31 @@ static void test_entries(void)
 	free(entries);
 }
 
+/* Two thirds stay, without a new allocation. */
+static void test_clear(void)
+{
+	struct list list = { 0 };
+	size_t room;
+	bool found = true;
+
+	index__clear(&list.index);
+	ok(!list.index.nr && !list.index.room, "an empty one may be cleared");
+	for (uint64_t key = 0; key < NR; key++)
+		list_add(&list, key, key);
+	room = list.index.room;
+	index__clear(&list.index);
+	is_u64(list_find(&list, 7, 7), INDEX_NONE, "a cleared one has nothing");
+	for (uint64_t key = 0; key < NR; key++)
+		if (key % 3)
+			list.keys[index__add(&list.index, key)] = key;
+	for (uint64_t key = 0; key < NR; key++)
+		found &= list_find(&list, key, key) ==
+			 (key % 3 ? (uint32_t)(key - key / 3 - 1) : INDEX_NONE);
+	ok(found, "what is added again is found, with new numbers");
+	is_u64(list.index.room, room, "in the room that was there");
+	list_free(&list);
+}
+
 static void test_hash(void)
 {
 	const char text[] = "vfs_read\0_write";
@@ -189,6 +214,7 @@ int main(void)
 	test_room();
 	test_no_memory();
 	test_entries();
+	test_clear();
 	test_hash();
 	return done_testing();
 }

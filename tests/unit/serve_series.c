@@ -263,10 +263,10 @@ static int32_t gone_device;
 static bool is_gone(void *arg, int32_t device)
 {
 	(void)arg;
-	return device == gone_device;
+	return device && device == gone_device;
 }
 
-/* A device that is gone is in one more scrape; one that returns has its series again. */
+/* One that returns has its series again. */
 static void test_gone(void)
 {
 	int named = 0;
@@ -276,20 +276,83 @@ static void test_gone(void)
 	add(&set, 1, 1, 0, 3);
 	add(&set, 2, 1, 0, 4);
 	series_set__end(&set);
-	series_set__retire(&set, is_gone);
 	gone_device = 2;
 	series_set__retire(&set, is_gone);
-	ok(!series__has_ended(set.all[2]), "its last counts are in one scrape");
-	for (int i = 0; i < 300; i++) {
-		series_set__retire(&set, is_gone);
-		if (!series__has_ended(set.all[2]))
-			break;
-	}
-	ok(series__has_ended(set.all[2]), "and in none after it");
-	ok(!series__has_ended(set.all[1]) && !series__has_ended(set.all[0]), "others go on");
+	ok(set.all[2]->has_ended, "a device ends: so do its series");
+	ok(!set.all[1]->has_ended && !set.all[0]->has_ended, "others go on");
 	gone_device = 0;
 	series_set__retire(&set, is_gone);
-	ok(!series__has_ended(set.all[2]), "so does one that returns");
+	ok(!set.all[2]->has_ended, "so does one that returns");
+	series_set__free(&set);
+}
+
+static bool has_left(void *arg, int32_t device)
+{
+	(void)arg;
+	return device > 100 && device <= gone_device;
+}
+
+static uint64_t read_ten(struct series_set *set, int device)
+{
+	series_set__begin(set, 0);
+	add(set, 1, 1, 0, 10);
+	for (uint8_t op = 1; op <= 4; op++)
+		add(set, device, op, 0, 10);
+	series_set__end(set);
+	return set->counted;
+}
+
+/* A thousand devices come and go: each has series of its own, and there are never more. */
+static void test_many_gone(void)
+{
+	int named = 0;
+	struct series_set set = set_of(5, 0, &named);
+	bool own = true, exact = true;
+
+	set.has_left = has_left;
+	for (int device = 101; device <= 1100; device++) {
+		gone_device = device - 1;
+		exact &= read_ten(&set, device) == 50;
+		own &= set.nr == 6 && !series__count(set.all[0], &edges);
+		for (size_t i = 1; i < set.nr; i++)
+			exact &= series__count(set.all[i], &edges) == 10;
+		gone_device = device;
+		series_set__forget(&set);
+		own &= set.nr == 2;
+	}
+	ok(own, "a thousand devices: the series of each find room, and leave it");
+	ok(exact, "with their own counts");
+	is_u64(set.rows_by_tags.nr, 1, "no row of theirs is left");
+	exact = read_ten(&set, 1100) == 50;
+	ok(exact && set.nr == 2 && set.rows_by_tags.nr == 1,
+	   "what the collector still has is counted only");
+	series_set__free(&set);
+}
+
+/* What was added up in `other` stays there, whether it is read again or not. */
+static void test_gone_from_other(void)
+{
+	static struct hist last;
+	const struct io_tags tags = { .device = 102, .op = 1 };
+	int named = 0;
+	struct series_set set = set_of(1, 0, &named);
+
+	memset(&last, 0, sizeof(last));
+	for (uint64_t i = 0; i < 10; i++)
+		hist__add(&last, 1000 * i, 512);
+	set.has_left = has_left;
+	gone_device = 0;
+	read_ten(&set, 102);
+	is_u64(series__count(set.all[0], &edges), 40, "a device in `other`");
+	gone_device = 102;
+	series_set__keep_last(&set, &tags, &last);
+	series_set__forget(&set);
+	series_set__begin(&set, 0);
+	for (uint8_t op = 2; op <= 4; op++)
+		add(&set, 102, op, 0, 20);
+	series_set__end(&set);
+	is_u64(series__count(set.all[0], &edges), 70, "goes on there");
+	is_u64(set.all[0]->shown.bytes, 70 * 512, "with its bytes");
 	series_set__free(&set);
 }
 
@@ -359,6 +422,8 @@ int main(void)
 	test_late_names();
 	test_exemplars();
 	test_gone();
+	test_many_gone();
+	test_gone_from_other();
 	test_page();
 	return done_testing();
 }

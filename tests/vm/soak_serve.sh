@@ -94,7 +94,7 @@ flat() {
 	between "$grown" 0 "$3" "$1: its memory stays within $4"
 	between "$opened" 0 2 "$1: the number of open files stays within 2"
 }
-flat serve 2 $((1024 + 8192 + nr * 64)) "1 MiB, 8 MiB for what pages may ask for, and 64 KiB for each disk, whose counts stay"
+flat serve 2 $((1024 + 8192 + nr)) "1 MiB, 8 MiB for what pages may ask for, and 1 KiB for each disk"
 flat record 4 1024 "1 MiB"
 
 kill -INT $record
