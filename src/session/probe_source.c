@@ -25,12 +25,14 @@ static const struct {
 	{ PROBE_LOST_KEY, "the table of keys or objects was full", true },
 	{ PROBE_LOST_RING, "the ring was full", true },
 	{ PROBE_LOST_START, "the table of starts was full", true },
+	{ PROBE_HELD,
+	  "a text was not in memory, and the system call had not ended when the run did", true },
 };
 enum { NR_PROBE_ENDS = sizeof(probe_ends) / sizeof(probe_ends[0]) };
 
 struct probe_ledger {
 	uint64_t hits, refused, added, sent, begun, no_start, lost_key, lost_ring, lost_start,
-		dropped;
+		lost_text, dropped;
 	uint64_t skipped, omitted, restarted, divisions, faults, unaccounted;
 	const char *exact;
 };
@@ -53,6 +55,9 @@ static const struct column probe_ledger_columns[] = {
 	  .at = FIELD(lost_ring) },
 	{ "lost_start", "lost", CELL_COUNT, 7, "starts lost because the table of starts was full",
 	  .at = FIELD(lost_start) },
+	{ "lost_text", "lost", CELL_COUNT, 7,
+	  "hits lost because a text was not in memory and the system call had not ended",
+	  .at = FIELD(lost_text) },
 	{ "dropped", "dropped", CELL_COUNT, 7,
 	  "hits lost because their objects began while the rate was above --max-rate",
 	  .at = FIELD(dropped) },
@@ -96,6 +101,7 @@ static void probe_show_ledger(const struct session *s, const struct run_counts *
 		.lost_key = n[PROBE_LOST_KEY],
 		.lost_ring = n[PROBE_LOST_RING],
 		.lost_start = n[PROBE_LOST_START],
+		.lost_text = n[PROBE_HELD],
 		.dropped = n[PROBE_DROPPED],
 		.skipped = c->skipped,
 		.omitted = c->omitted,

@@ -28,10 +28,12 @@ enum probe_counter {
 	PROBE_DROPPED,	  /* a call of an object that came after too many: see gate */
 	PROBE_NO_KSTACK,  /* another stack had its place, or there was no stack */
 	PROBE_NO_USTACK,
+	PROBE_HELD, /* waits in `held` now: one more there, one less once it is taken up */
 	NR_PROBE_COUNTERS = 16,
 };
-/* HITS = REFUSED + ADDED + SENT + BEGUN + NO_START + DROPPED + LOST_*, on every run. ADDED is
- * the sum of the rows; where a hit has no other outcome, HITS is, too: program__hits_are_rows. */
+/* HITS = REFUSED + ADDED + SENT + BEGUN + NO_START + DROPPED + HELD + LOST_*, on every run. ADDED
+ * is the sum of the rows; where a hit has no other outcome, HITS is, too: program__hits_are_rows.
+ */
 
 /*
  * The value in `followed` of an object with records: their number. With the gate closed (--max-
@@ -94,6 +96,22 @@ struct probe_start {
 	__u32 pid, tid;
 	char comm[16];
 	__u32 kernel_stack, user_stack; /* numbers + 1; 0: none */
+};
+
+/*
+ * A hit at the begin of a system call, of which a text is not in memory, waits for the end of the
+ * call: by then the kernel has read the text itself. Value of the hash `held` (key: process and
+ * thread). What may be another one by then is kept.
+ */
+enum { PROBE_HELD_RECORD = 64, PROBE_HELD_ARGS = 208 };
+struct probe_held {
+	__u8 record[PROBE_HELD_RECORD]; /* what the tracepoint gave */
+	__u64 ns;
+	__u64 who;     /* process and thread, as bpf_get_current_pid_tgid gives them */
+	__u64 uid_gid; /* ... bpf_get_current_uid_gid ... */
+	__u64 cpu;
+	char comm[16];
+	char args[PROBE_HELD_ARGS]; /* args(argv), which a new program does not have */
 };
 
 /*

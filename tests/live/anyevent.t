@@ -87,6 +87,42 @@ check_syscalls() {
 	ok $? "a file descriptor has its path"
 }
 
+# ask_unread EVENT [CLAUSE]... -- WORD...: what a program does whose paths are in pages that were never touched.
+ask_unread() {
+	local view=$1
+	shift
+	ask "$view" "${@:1:$#-2}" if 'comm == "unread"' -- "$tmp/operands" "${@: -2}"
+}
+
+check_unread() {
+	if ! cc -O1 -o "$tmp/operands" "$(dirname "$0")/../vm/operands.c" 2>"$tmp/err"; then
+		skip "texts that are not in memory" "there is no compiler"
+		return
+	fi
+	ask_unread print syscalls:sys_enter_execve show 'str(filename), args(argv), comm' exec 1
+	is_whole "a path in a page that was never touched"
+	is "$(lines '"str_filename":"/bin/true","args_argv":"true unread","by_comm":"unread"') $(term faults)" "1 0" "execve: it is there, and all else is the caller's"
+	ask_unread print syscalls:sys_enter_execve show 'str(filename)' thread 1
+	is "$code $(lines '"str_filename":"/bin/true"')" "0 1" "execve by another thread than the first one"
+	ask_unread print syscalls:sys_enter_execve show 'str(filename)' failing 1
+	is "$code $(lines '"str_filename":"/nowhere"') $(lines)" "0 1 2" "execve that fails"
+	ask_unread count 'syscalls:sys_enter_rename*' by 'str(oldname), str(newname)' rename 17
+	is_whole "both paths"
+	is "$(count '"str_oldname":"/tmp/unread-a","str_newname":"/tmp/unread-b"')" 17 "in a key"
+	ask_unread print raw_syscalls:sys_enter rename 17
+	is "$code $(lines '\"/tmp/unread-a\", \"/tmp/unread-b\"')" "0 17" "among all system calls"
+	ask_unread print raw_syscalls:sys_enter exec 1
+	is "$code $(lines '"id":"execve","args":"\"/bin/true\", ')" "0 1" "execve among them"
+	ask_unread print syscalls:sys_enter_openat show 'str(filename)' invalid 13
+	is_whole "an address of no memory"
+	is "$(lines '"str_filename":null') $(term faults)" "13 13" "is no text, and counted"
+	mkfifo /tmp/unread-fifo 2>/dev/null
+	# shellcheck disable=SC2016 # it is for the other shell
+	ask print syscalls:sys_enter_openat show 'str(filename)' if 'comm == "unread"' -- sh -c 'timeout 3 "$1" fifo & sleep 1' sh "$tmp/operands"
+	is "$code $(term lost_text) $(lines)" "3 1 0" "a call that has not ended is lost, and said"
+	rm -f /tmp/unread-fifo
+}
+
 check_pairs() {
 	# shellcheck disable=SC2046
 	ask pair syscalls:sys_enter_read syscalls:sys_exit_read on tid by 'entry.count, ret' if "$mine && entry.count == 512" -- "$tmp/probe-dd" $(reads 19)
@@ -257,6 +293,7 @@ ln -s "$(command -v bash)" "$tmp/probe-busy"
 check_tracepoints
 check_texts
 check_syscalls
+check_unread
 check_pairs
 check_raw
 check_samples

@@ -114,6 +114,44 @@ static void check_print(void)
 	plan__free(&plan);
 }
 
+static bool may_read_again(const char *event, const struct line *line)
+{
+	struct probe call = event_probes[EVENT_RECORD];
+	struct probe_list probes = { &call, 1 };
+	struct plan plan;
+	bool may;
+
+	call.name = (char *)event;
+	if (plan__make(&plan, line, &probes, NULL))
+		return false;
+	may = plan__may_read_again(&plan, &plan.probes[0]);
+	plan__free(&plan);
+	return may;
+}
+
+static void check_read_again(void)
+{
+	static const char call[] = "syscalls:sys_enter_x", all[] = "raw_syscalls:sys_enter";
+	const struct line shown = { .action = LINE_PRINT, .show = "str(filename), args(filename)" };
+	const struct line key = { .action = LINE_COUNT, .by = "bytes, str(filename)" };
+	const struct line condition = { .action = LINE_COUNT,
+					.condition = "str(filename) == \"a\"" };
+	const struct line record = { .action = LINE_PRINT, .show = "comm, rwbs, bytes" };
+	const struct line args = { .action = LINE_PRINT, .show = "args(filename)" };
+	const struct line both = { .action = LINE_PRINT,
+				   .show = "str(filename), args(filename), args(filename)" };
+	const struct line stack = { .action = LINE_PRINT, .show = "str(filename), kstack" };
+
+	ok(may_read_again(call, &shown) && may_read_again(all, &shown), "a text that is shown");
+	ok(may_read_again(call, &key), "in a key");
+	ok(may_read_again(call, &condition), "in a condition");
+	ok(!may_read_again("syscalls:sys_exit_x", &shown), "not as a call ends");
+	ok(!may_read_again("block:rq_issue", &shown), "nor at another event");
+	ok(!may_read_again(call, &record) && !may_read_again(call, &args), "nor without a text");
+	ok(!may_read_again(call, &both), "nor with two lists of arguments, of which one is kept");
+	ok(!may_read_again(call, &stack), "nor with a stack");
+}
+
 static void check_stacks(void)
 {
 	const struct line line = {
@@ -326,6 +364,7 @@ int main(void)
 	check_keys();
 	check_hist();
 	check_print();
+	check_read_again();
 	check_stacks();
 	check_many();
 	check_pair();

@@ -22,7 +22,7 @@ asks() {
 	ok $? "$asks_name: exits 0" || note "$(cat "/tmp/$asks_name.err")"
 	asks_left=$(grep '"type":"event_ledger"' "/tmp/$asks_name" | sed 's/[{}"]//g' | tr ',' '\n' | awk -F: '
 		$1 == "hits" { left += $2 }
-		$1 ~ /^(refused|added|sent|begun|no_start|lost_key|lost_ring|lost_start)$/ { left -= $2 }
+		$1 ~ /^(refused|added|sent|begun|no_start|lost_key|lost_ring|lost_start|lost_text)$/ { left -= $2 }
 		$1 ~ /^(unaccounted|skipped|lost_)/ { bad += $2 }
 		END { print NR ? left + bad : "none" }')
 	is "$asks_left" 0 "$asks_name: the ledger balances"

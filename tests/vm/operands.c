@@ -6,15 +6,22 @@
  *	operands usdt N		passes iosonar:pair N times, with two variables of the file (x86_64)
  *	operands compat N	getpid N times as a 32-bit call, named compat; exits 77 if the
  *				kernel has none
- *	operands exec		named unread, executes /bin/true, whose path lies in a page that was
- *				never touched
+ * Named unread, with paths in pages that were never touched:
+ *	operands exec		executes /bin/true
+ *	operands thread		executes it, from a thread that is not the first one
+ *	operands failing	fails to execute /nowhere, then executes /bin/true by its usual path
+ *	operands rename N	renames /tmp/unread-a to /tmp/unread-b, and fails, N times
+ *	operands invalid N	opens a path at an address of no memory N times
+ *	operands fifo		opens /tmp/unread-fifo, which waits for a writer
  */
 #define _GNU_SOURCE 1
 #include <elf.h>
 #include <err.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +29,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "usdt.h"
@@ -169,20 +177,84 @@ static int compat(int times)
 
 /* ---- texts in pages that were never touched ---- */
 
-static int exec_unread(void)
+/* A copy in the page cache that no page table knows. */
+static const char *unread(const char *text)
 {
-	static const char path[] = "/bin/true";
-	char *const argv[] = { "true", NULL }, *const envp[] = { NULL };
-	int fd = open("/tmp/path", O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600);
-	const char *unread = MAP_FAILED;
+	const size_t bytes = strlen(text) + 1;
+	int fd = memfd_create("unread", MFD_CLOEXEC);
+	const char *at = MAP_FAILED;
 
-	if (fd >= 0 && write(fd, path, sizeof(path)) == (ssize_t)sizeof(path))
-		unread = mmap(NULL, sizeof(path), PROT_READ, MAP_PRIVATE, fd, 0);
-	if (unread == MAP_FAILED)
-		err(1, "/tmp/path");
+	if (fd >= 0 && write(fd, text, bytes) == (ssize_t)bytes)
+		at = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (at == MAP_FAILED)
+		err(1, "a page with %s", text);
+	close(fd);
+	return at;
+}
+
+static void *exec_unread(void *path)
+{
+	char *const argv[] = { "true", "unread", NULL }, *const envp[] = { NULL };
+
 	prctl(PR_SET_NAME, "unread");
-	execve(unread, argv, envp);
-	err(1, "execve");
+	execve(path, argv, envp);
+	return NULL;
+}
+
+static int exec_thread(void *path)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, exec_unread, path))
+		return 1;
+	pthread_join(thread, NULL);
+	return 1;
+}
+
+static int rename_unread(int times)
+{
+	int failed = 0;
+
+	prctl(PR_SET_NAME, "unread");
+	for (int i = 0; i < times; i++)
+		failed +=
+			rename(unread("/tmp/unread-a"), unread("/tmp/unread-b")) && errno == ENOENT;
+	return failed != times;
+}
+
+static int open_invalid(int times)
+{
+	int failed = 0;
+
+	prctl(PR_SET_NAME, "unread");
+	for (int i = 0; i < times; i++)
+		failed += syscall(SYS_openat, AT_FDCWD, 17, O_RDONLY) < 0 && errno == EFAULT;
+	return failed != times;
+}
+
+static int open_fifo(void)
+{
+	const char *path = unread("/tmp/unread-fifo");
+
+	prctl(PR_SET_NAME, "unread");
+	return open(path, O_RDONLY) < 0;
+}
+
+static int unread_calls(const char *what, int times)
+{
+	if (!strcmp(what, "rename"))
+		return rename_unread(times);
+	if (!strcmp(what, "invalid"))
+		return open_invalid(times);
+	if (!strcmp(what, "fifo"))
+		return open_fifo();
+	if (!strcmp(what, "thread"))
+		return exec_thread((void *)unread("/bin/true"));
+	if (!strcmp(what, "failing"))
+		exec_unread((void *)unread("/nowhere"));
+	if (!strcmp(what, "exec") || !strcmp(what, "failing"))
+		exec_unread(!strcmp(what, "exec") ? (void *)unread("/bin/true") : "/bin/true");
+	return 2;
 }
 
 int main(int argc, char **argv)
@@ -198,5 +270,5 @@ int main(int argc, char **argv)
 		return usdt(times);
 	if (!strcmp(what, "compat"))
 		return compat(times);
-	return strcmp(what, "exec") ? 2 : exec_unread();
+	return unread_calls(what, times);
 }

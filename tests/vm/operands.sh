@@ -69,15 +69,27 @@ case $? in
 *) skip "32-bit system calls" "this kernel has none" ;;
 esac
 
-# ---- a text in a page that was never touched ----
+# ---- texts in pages that were never touched ----
 
-asks exec print syscalls:sys_enter_execve show 'str(filename)' if 'comm == "unread"' -o json -- operands exec
-is "$(has exec '"str_filename":null')" 1 "a text that cannot be read is null, not empty" || note "$(cat /tmp/exec)"
-is "$(grep -c '"faults":1[,}]' /tmp/exec)" 1 "and counted"
-asks text print syscalls:sys_enter_execve if 'comm == "unread"' -- operands exec
-note "$(cat /tmp/text /tmp/text.err)"
-asks empty count syscalls:sys_enter_execve by 'str(filename)' if 'comm == "unread" && str(filename) == ""' -o json -- operands exec
-is "$(has empty '"str_filename":null,"count":1')" 1 "it is a key of its own, and empty in a condition" || note "$(cat /tmp/empty)"
+asks exec print syscalls:sys_enter_execve show 'str(filename), args(argv), comm' if 'comm == "unread"' -o json -- operands exec
+is "$(has exec '"str_filename":"/bin/true","args_argv":"true unread","by_comm":"unread"')" 1 "the path of execve is read again" || note "$(cat /tmp/exec)"
+is "$(grep -c '"faults":0[,}]' /tmp/exec)" 1 "and no fault is left"
+asks thread print syscalls:sys_enter_execve show 'str(filename)' if 'comm == "unread"' -o json -- operands thread
+is "$(has thread '"str_filename":"/bin/true"')" 1 "by another thread than the first one" || note "$(cat /tmp/thread)"
+asks failing print syscalls:sys_enter_execve show 'str(filename)' if 'comm == "unread"' -o json -- operands failing
+is "$(has failing '"str_filename":"/nowhere"') $(has failing '"str_filename":"/bin/true"')" "1 1" "also if the call fails" || note "$(cat /tmp/failing)"
+asks key count syscalls:sys_enter_execve by 'str(filename)' if 'comm == "unread" && str(filename) == "/bin/true"' -o json -- operands exec
+is "$(has key '"str_filename":"/bin/true","count":1')" 1 "in a condition and a key" || note "$(cat /tmp/key)"
+asks rename count 'syscalls:sys_enter_rename*' by 'str(oldname), str(newname)' if 'comm == "unread"' -o json -- operands rename 17
+is "$(has rename '"str_oldname":"/tmp/unread-a","str_newname":"/tmp/unread-b","count":17')" 1 "two texts of a call" || note "$(cat /tmp/rename)"
+asks all print raw_syscalls:sys_enter if 'comm == "unread"' -o json -- operands exec
+is "$(has all '"id":"execve","args":"\"/bin/true\", ')" 1 "among all system calls" || note "$(cat /tmp/all)"
+asks invalid print syscalls:sys_enter_openat show 'str(filename)' if 'comm == "unread"' -o json -- operands invalid 13
+is "$(has invalid '"str_filename":null') $(grep -c '"faults":13[,}]' /tmp/invalid)" "13 1" "a text that cannot be read is null, and counted" ||
+	note "$(cat /tmp/invalid)"
+asks stack print syscalls:sys_enter_execve show 'str(filename), ustack(1)' if 'comm == "unread"' -o json -- operands exec
+is "$(has stack '"str_filename":null') $(grep -c '"faults":1[,}]' /tmp/stack)" "1 1" "with a stack, which would be another one, it is not read again" ||
+	note "$(cat /tmp/stack)"
 asks copied print sched:sched_process_exec if 'filename == "/bin/true"' -o json -- operands exec
 is "$(has copied '"filename":"/bin/true"')" 1 "sched:sched_process_exec has the kernel's copy" || note "$(cat /tmp/copied)"
 done_testing

@@ -36,7 +36,11 @@ static void emit_leave(struct emit *e)
 {
 	struct place busy = { REG_CELL, offsetof(struct probe_cell, busy) };
 
+	if (e->holds || e->holds_reserved)
+		emit__hold(e);
 	code__bind(&e->code, e->leave);
+	if (emit__is_late(e))
+		emit__drop_held(e);
 	if (e->is_guarded)
 		code__store_number(&e->code, 8, busy, 0);
 	code__bind(&e->code, e->out);
@@ -85,6 +89,8 @@ static void emit_hit(struct emit *e)
 
 	if (e->probe->is_end)
 		emit__find_start(e);
+	else if (emit__is_late(e))
+		emit__take_up(e);
 	else if (!e->is_lean)
 		emit__count(e, PROBE_HITS);
 	if (emit_is_start(e)) {
@@ -117,8 +123,12 @@ static int emit_program(struct emit *e, const struct program_wants *wants, bool 
 		e->code.stack_room -= PROGRAM_BLOCK_STACK;
 	e->out = code__label(&e->code);
 	e->leave = code__label(&e->code);
+	e->hold = code__label(&e->code);
+	e->hold_reserved = code__label(&e->code);
 	code__move(&e->code, REG_CTX, R1);
-	if (!e->probe->is_end || e->plan->is_same_task)
+	if (emit__is_late(e))
+		emit__find_held(e);
+	else if (!e->probe->is_end || e->plan->is_same_task)
 		emit__filters(e);
 	if (wants->is_nested)
 		emit__leave_nest(e);

@@ -54,14 +54,22 @@ static inline int program__verdict(enum program_ctx ctx)
  *	nests		LRU_HASH	u64 (pid_tgid) -> struct probe_nest
  *	omitted		ARRAY		0 -> struct probe_omitted
  *	fronts		PERCPU_ARRAY	u32 -> struct probe_front
+ *	held		HASH		u64 (pid_tgid) -> struct probe_held
  */
 struct program_maps {
 	int cells, rows, starts, stacks, rings, tasks, cgroup, followed, gate, nests, omitted;
-	int fronts;
+	int fronts, held;
 };
 
 /* Of the stack, for those functions: attach.h. */
 enum { PROGRAM_BLOCK_STACK = 256 };
+
+/* When a program runs for a hit of a system call: see struct probe_held. */
+enum program_turn {
+	TURN_FIRST, /* as the call begins */
+	TURN_ENDED, /* for a hit that was held, as the call ends */
+	TURN_EXEC,  /* ..., once a new program has the place of the one that called */
+};
 
 /* One program may serve many functions (kprobe.multi): then it asks the kernel which. */
 struct program_wants {
@@ -79,6 +87,8 @@ struct program_wants {
 			 */
 	const struct probe_task *task; /* read as plain memory; NULL: by helpers */
 	bool is_nested;		       /* the return of a user function: see program__make_nest */
+	bool holds;		       /* TURN_FIRST: a hit may be held */
+	enum program_turn turn;
 };
 
 struct program {

@@ -29,8 +29,12 @@ struct emit {
 	struct place start_key;		    /* of a pair: key in the table of starts */
 	bool is_guarded;		    /* `busy` is set while the scratch is in use */
 	bool is_lean;			    /* the program has no REG_CELL: see program.h */
-	int out, leave;			    /* labels: before and after `busy` is set */
-	int err;			    /* said */
+	bool is_reserved;		    /* REG_RECORD has to be given back */
+	bool holds, holds_reserved;	    /* some text jumps to these labels: */
+	int hold, hold_reserved;
+	struct place held_key;
+	int out, leave; /* labels: before and after `busy` is set */
+	int err;	/* said */
 };
 
 /* Says why the program cannot be made; only the first reason counts. */
@@ -121,6 +125,22 @@ bool emit__is_gone(const struct emit *e, const struct value *v);
 
 /* Jumps to found with the row of a key in R0, or to elsewhere if it has none in the front. */
 void emit__front(struct emit *e, struct place key, int found, int elsewhere);
+
+/*
+ * A hit whose text is not in memory, and the turn in which it is taken up: program_hold.c. In that
+ * turn REG_CTX is its struct probe_held, REG_START what the program was called with.
+ */
+bool emit__is_late(const struct emit *e);
+bool emit__may_hold(const struct emit *e, const struct value *text);
+void emit__jump_hold(struct emit *e);
+void emit__hold(struct emit *e); /* what they jump to */
+void emit__find_held(struct emit *e);
+void emit__take_up(struct emit *e); /* in place of counting the hit */
+void emit__drop_held(struct emit *e);
+struct place emit__held(size_t offset); /* a member of struct probe_held */
+/* The path of the new program, which the kernel has: its address into R3. */
+bool emit__is_exec_path(const struct emit *e, const struct value *text);
+void emit__exec_path(struct emit *e);
 
 /* What is done with a hit that meets the condition. */
 void emit__row(struct emit *e);

@@ -53,6 +53,23 @@ static void number_who(struct emit *e, const struct value *v, enum code_reg reg)
 		code__extend(&e->code, reg, 4, false);
 }
 
+static void number_uid(struct emit *e, enum code_reg reg)
+{
+	if (emit__is_late(e))
+		code__load(&e->code, 8, reg, emit__held(offsetof(struct probe_held, uid_gid)));
+	else
+		number_call(e, BPF_FUNC_get_current_uid_gid, reg);
+	code__extend(&e->code, reg, 4, false);
+}
+
+static void number_cpu(struct emit *e, enum code_reg reg)
+{
+	if (emit__is_late(e))
+		code__load(&e->code, 8, reg, emit__held(offsetof(struct probe_held, cpu)));
+	else
+		number_call(e, BPF_FUNC_get_smp_processor_id, reg);
+}
+
 static void number_stack(struct emit *e, const struct value *v, enum code_reg reg)
 {
 	bool is_user = v->op == VALUE_USTACK;
@@ -319,11 +336,8 @@ static void number_make(struct emit *e, const struct value *v, enum code_reg reg
 	case VALUE_RET: emit__ret(e, v, reg); break;
 	case VALUE_PID:
 	case VALUE_TID: number_who(e, v, reg); break;
-	case VALUE_UID:
-		number_call(e, BPF_FUNC_get_current_uid_gid, reg);
-		code__extend(code, reg, 4, false);
-		break;
-	case VALUE_CPU: number_call(e, BPF_FUNC_get_smp_processor_id, reg); break;
+	case VALUE_UID: number_uid(e, reg); break;
+	case VALUE_CPU: number_cpu(e, reg); break;
 	case VALUE_CGROUP: number_call(e, BPF_FUNC_get_current_cgroup_id, reg); break;
 	case VALUE_NSECS: number_now(e, reg); break;
 	case VALUE_PROBE: number_probe(e, v, reg); break;

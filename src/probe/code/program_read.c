@@ -5,6 +5,7 @@
  * give zeros where nothing is mapped.
  */
 #include <asm/ptrace.h>
+#include <errno.h>
 #include <bpf/btf.h>
 #include "probe/code/program_inside.h"
 
@@ -196,8 +197,20 @@ void emit__ret(struct emit *e, const struct value *v, enum code_reg reg)
 	code__extend(&e->code, reg, v->size, v->shape.is_signed);
 }
 
+/* The addresses of a program that another one has replaced mean nothing now. */
+static void read_gone(struct emit *e, struct place to, uint32_t bytes)
+{
+	code__clear(&e->code, to, (bytes + 7) / 8 * 8);
+	code__set(&e->code, R0, -EFAULT);
+}
+
 static void read_from(struct emit *e, struct place to, uint32_t bytes, int helper)
 {
+	if (e->wants->turn == TURN_EXEC &&
+	    (helper == BPF_FUNC_probe_read_user || helper == BPF_FUNC_probe_read_user_str)) {
+		read_gone(e, to, bytes);
+		return;
+	}
 	code__set_address(&e->code, R1, to);
 	code__set(&e->code, R2, bytes);
 	code__call(&e->code, helper);

@@ -53,7 +53,8 @@ static void record_head(struct emit *e, struct place cpu)
 	struct place latency = record_at(offsetof(struct probe_record, latency_ns));
 
 	record_copy(e, 8, e->now.at, offsetof(struct probe_record, ns));
-	record_copy(e, 4, cpu, offsetof(struct probe_record, cpu));
+	record_copy(e, 4, emit__is_late(e) ? emit__held(offsetof(struct probe_held, cpu)) : cpu,
+		    offsetof(struct probe_record, cpu));
 	code__store_number(&e->code, 4, record_at(offsetof(struct probe_record, probe)),
 			   (int32_t)e->wants->probe);
 	emit__address(e, record_at(offsetof(struct probe_record, address)));
@@ -128,7 +129,9 @@ void emit__record(struct emit *e)
 	struct place cpu;
 
 	cpu = record_reserve(e, lost);
+	e->is_reserved = true;
 	record_values(e);
+	e->is_reserved = false;
 	record_head(e, cpu);
 	if (e->probe->is_end)
 		emit__forget_start(e, gone);

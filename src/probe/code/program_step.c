@@ -155,10 +155,24 @@ static void emit_comm_words(struct emit *e, struct place to)
 	code__bind(&e->code, done);
 }
 
+static void emit_comm_held(struct emit *e, struct place to)
+{
+	const struct place from = emit__held(offsetof(struct probe_held, comm));
+
+	for (int32_t at = 0; at < 16; at += 8) {
+		code__load(&e->code, 8, R0, place_at(from, at));
+		code__store(&e->code, 8, place_at(to, at), R0);
+	}
+}
+
 void emit__comm(struct emit *e, struct place to)
 {
 	enum { COMM_BYTES = 16 };
 
+	if (emit__is_late(e)) {
+		emit_comm_held(e, to);
+		return;
+	}
 	if (e->wants->task) {
 		emit_task(e);
 		emit_comm_words(e, to);
@@ -184,7 +198,7 @@ static void emit_who_typed(struct emit *e, struct place pid, struct place tid, s
 void emit__who(struct emit *e, struct place pid, struct place tid, struct place comm)
 {
 	code__clear(&e->code, comm, 16); /* as in text_comm */
-	if (e->wants->task) {
+	if (e->wants->task && !emit__is_late(e)) {
 		emit_who_typed(e, pid, tid, comm);
 		return;
 	}

@@ -79,6 +79,19 @@ static void text_mark(struct emit *e, struct place text, uint32_t room)
 	code__store_number(&e->code, 1, place_at(text, (int32_t)room - 1), VALUE_UNREADABLE);
 }
 
+static void text_read(struct emit *e, const struct value *v, struct place to)
+{
+	enum value_memory memory = v->left ? v->memory : MEMORY_KERNEL;
+
+	if (emit__is_exec_path(e, v)) {
+		memory = MEMORY_KERNEL;
+		emit__exec_path(e);
+	} else {
+		text_address(e, v);
+	}
+	emit__read(e, memory, to, v->size + 1, emit_read_text);
+}
+
 static void text_chars(struct emit *e, const struct value *v, struct place to, uint32_t room)
 {
 	int good;
@@ -92,12 +105,15 @@ static void text_chars(struct emit *e, const struct value *v, struct place to, u
 		text_record_words(e, v, to);
 		return;
 	}
-	text_address(e, v);
-	emit__read(e, v->left ? v->memory : MEMORY_KERNEL, to, v->size + 1, emit_read_text);
+	text_read(e, v, to);
 	good = code__label(&e->code);
 	code__jump_if_number(&e->code, BPF_JSGE, R0, 0, good);
-	emit__count(e, PROBE_FAULTS);
-	text_mark(e, to, room);
+	if (emit__may_hold(e, v)) {
+		emit__jump_hold(e);
+	} else {
+		emit__count(e, PROBE_FAULTS);
+		text_mark(e, to, room);
+	}
 	code__bind(&e->code, good);
 }
 
@@ -242,7 +258,13 @@ static void text_make(struct emit *e, const struct value *v, struct place to, ui
 	case VALUE_TEXT: text_literal(e, v, to, room); break;
 	case VALUE_COMM: text_comm(e, to, room); break;
 	case VALUE_CHARS: text_chars(e, v, to, room); break;
-	case VALUE_ARGS: text_args(e, v, to, room); break;
+	case VALUE_ARGS:
+		if (e->wants->turn == TURN_EXEC)
+			text_copy(e, emit__held(offsetof(struct probe_held, args)), v->shape.size,
+				  to, room);
+		else
+			text_args(e, v, to, room);
+		break;
 	case VALUE_ARRAY: text_array(e, v, to, room); break;
 	case VALUE_SAVED: text_copy(e, saved, v->shape.size, to, room); break;
 	case VALUE_CHOOSE: text_choose(e, v, to, room); break;

@@ -41,7 +41,10 @@ struct plan_probe {
 	struct value *condition; /* NULL: always */
 	struct value *follows;	 /* trace of calls: the object or task of the call */
 	bool is_birth;		 /* the address is a new object from here on */
-	struct value *of;	 /* SUM, HIST, PAIR: the value to add up */
+	/* The begin of a system call with texts: the event of its end, and of a new program if it
+	 * may be execve. NULL: texts are only read as it begins. */
+	const struct probe *ended, *execed;
+	struct value *of; /* SUM, HIST, PAIR: the value to add up */
 	struct value *keys[PLAN_MAX_PARTS];
 	struct value *on[PLAN_MAX_ON];	     /* the values that start and end share */
 	struct value *saved[PLAN_MAX_PARTS]; /* of a start: values that the end needs (entry.x) */
@@ -110,6 +113,9 @@ struct plan_call {
  */
 int plan__make_calls(struct plan *plan, const struct line *tasks, const struct plan_call *calls,
 		     size_t nr);
+
+/* Texts of this probe, the begin of a system call, can be read once more as the call ends. */
+bool plan__may_read_again(const struct plan *plan, const struct plan_probe *probe);
 
 /* Programs read the name of the task: then it is worth to know where it is. */
 bool plan__has_comm(const struct plan *plan);

@@ -75,6 +75,43 @@ struct value *planning__field_in_words(const struct probe *event, size_t field, 
 	return v;
 }
 
+/* ---- texts that are not in memory ---- */
+
+/* How many of it are texts of the process, and how many are arguments of a program. */
+static void syscall_count(const struct value *v, size_t *nr_texts, size_t *nr_args)
+{
+	if (!v)
+		return;
+	*nr_texts += v->op == VALUE_CHARS && v->left && v->memory != MEMORY_KERNEL;
+	*nr_args += v->op == VALUE_ARGS;
+	syscall_count(v->left, nr_texts, nr_args);
+	syscall_count(v->right, nr_texts, nr_args);
+	syscall_count(v->other, nr_texts, nr_args);
+}
+
+/* Stacks would be others by then. Arguments of a program can be kept once. */
+bool plan__may_read_again(const struct plan *plan, const struct plan_probe *probe)
+{
+	size_t nr_texts = 0, nr_args = 0, kept = 0;
+
+	if (probe->probe->kind != PROBE_TRACEPOINT || plan->has_ends || plan->is_calls ||
+	    plan->kernel_stack || plan->user_stack ||
+	    (strncmp(probe->probe->name, "syscalls:sys_enter_", strlen("syscalls:sys_enter_")) &&
+	     strcmp(probe->probe->name, "raw_syscalls:sys_enter")))
+		return false;
+	syscall_count(probe->condition, &nr_texts, &nr_args);
+	syscall_count(probe->of, &nr_texts, &nr_args);
+	for (size_t i = 0; i < plan->nr_keys; i++) {
+		syscall_count(probe->keys[i], &nr_texts, &nr_args);
+		kept += probe->keys[i]->op == VALUE_ARGS;
+	}
+	for (size_t i = 0; i < probe->nr_shown; i++) {
+		syscall_count(probe->shown[i].value, &nr_texts, &nr_args);
+		kept += probe->shown[i].value->op == VALUE_ARGS;
+	}
+	return nr_texts && nr_args == kept && nr_args <= 1;
+}
+
 /* ---- raw_syscalls ---- */
 
 static bool syscall_is_raw(const struct probe *event, const char *which)

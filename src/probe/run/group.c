@@ -39,6 +39,8 @@ static int group_put(struct run *run, enum attach_way way, size_t number, bool i
 			.is_end = run->plan->probes[number].is_end,
 			.is_alone = is_alone,
 			.attachment.prog_fd = -1,
+			.ended.prog_fd = -1,
+			.execed.prog_fd = -1,
 		};
 	}
 	if (GROW_BY_ONE(group->probes, group->nr))
@@ -171,6 +173,8 @@ void run_free_groups(struct run *run)
 {
 	for (size_t i = 0; i < run->nr_groups; i++) {
 		attachment__close(&run->groups[i].attachment);
+		attachment__close(&run->groups[i].ended);
+		attachment__close(&run->groups[i].execed);
 		free(run->groups[i].probes);
 	}
 	free(run->groups);
@@ -200,5 +204,6 @@ struct program_wants run_program_wants(const struct run *run, const struct run_g
 		.is_direct = group->way == ATTACH_FENTRY,
 		.is_nested = run->maps.nests >= 0 &&
 			     run->plan->probes[first].probe->kind == PROBE_USERRET,
+		.holds = group->holds,
 	};
 }

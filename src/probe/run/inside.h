@@ -11,11 +11,14 @@
 
 struct run_group {
 	struct attachment attachment;
+	/* The programs of its later turns, before they are attached, which `attachment` does. */
+	struct attachment ended, execed;
 	enum attach_way way;
 	size_t *probes; /* numbers in the plan */
 	size_t nr;
 	bool is_end;
 	bool is_alone;	  /* shares its program with no other probe */
+	bool holds;	  /* it has them: struct probe_held */
 	bool is_refused;  /* the verifier refused the program; not a failed attachment */
 	char reason[160]; /* the verifier's; "": unknown */
 };
@@ -104,6 +107,11 @@ int run_attach_all(struct run *run);
 bool run_has_nests(const struct run *run);
 void run_attach_nests(struct run *run);
 uint64_t run_count_omitted(const struct run *run);
+
+/* held.c: hits that wait for the end of their system call */
+bool run_may_hold(const struct run *run);
+void run_load_later(struct run *run); /* before groups are attached: decides who holds */
+int run_attach_later(struct run *run);
 
 /* switch.c */
 int run_make_switch(struct run *run); /* only where closing is slow */

@@ -26,6 +26,7 @@ enum {
 	MAPS_FOLLOWED = 65536,
 	MAPS_NESTS = 4096, /* tasks: 2 MiB */
 	MAPS_FRONTS = 16,
+	MAPS_HELD = 4096, /* threads: 1.5 MiB */
 };
 
 static const uint64_t maps_most_cell_bytes = 256 << 20;
@@ -168,6 +169,8 @@ int run_make_maps(struct run *run)
 		  sizeof(struct probe_nest), MAPS_NESTS, &maps->nests },
 		{ run_has_nests(run), BPF_MAP_TYPE_ARRAY, "omitted", sizeof(uint32_t),
 		  sizeof(struct probe_omitted), 1, &maps->omitted },
+		{ run_may_hold(run), BPF_MAP_TYPE_HASH, "held", sizeof(uint64_t),
+		  sizeof(struct probe_held), MAPS_HELD, &maps->held },
 		{ plan->cgroup, BPF_MAP_TYPE_CGROUP_ARRAY, "cgroup", sizeof(uint32_t),
 		  sizeof(uint32_t), 1, &maps->cgroup },
 	};
@@ -187,7 +190,8 @@ void run_close_maps(struct run *run)
 {
 	const int fds[] = { run->maps.cells, run->maps.rows,  run->maps.starts,	 run->maps.stacks,
 			    run->maps.rings, run->maps.tasks, run->maps.cgroup,	 run->maps.followed,
-			    run->maps.gate,  run->maps.nests, run->maps.omitted, run->maps.fronts };
+			    run->maps.gate,  run->maps.nests, run->maps.omitted, run->maps.fronts,
+			    run->maps.held };
 
 	if (run->gate)
 		munmap(run->gate, (size_t)sysconf(_SC_PAGESIZE));

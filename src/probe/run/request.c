@@ -9,7 +9,10 @@
 #include "collect/task_filter.h"
 #include "expr/tree.h"
 
-enum { ASKED_MISSES = 5 }; /* named one by one; above that only counted */
+enum {
+	ASKED_MISSES = 5, /* named one by one; above that only counted */
+	ASKED_AGAIN = 16, /* system calls whose texts are read again: each takes a program or two */
+};
 
 int request__tasks(struct request *a, const struct filter_options *f)
 {
@@ -117,6 +120,76 @@ static int request_find(struct request *a)
 	return err;
 }
 
+/* "syscalls:sys_enter_openat": openat; "raw_syscalls:sys_enter": "" */
+static const char *request_call_of(const struct probe *probe)
+{
+	const char *call = strstr(probe->func, "sys_enter_");
+
+	return call ? call + strlen("sys_enter_") : "";
+}
+
+static int request_find_end_of_text(struct request *a, const struct probe *probe)
+{
+	const char *call = request_call_of(probe);
+	char *end;
+	int err;
+
+	if (asprintf(&end, *call ? "syscalls:sys_exit_%s" : "raw_syscalls:sys_exit%s", call) < 0)
+		return log_no_memory();
+	err = finder__find(a->finder, end, &a->later, &a->misses);
+	free(end);
+	return err;
+}
+
+static bool request_may_exec(const struct probe *probe)
+{
+	const char *call = request_call_of(probe);
+
+	return !*call || !strncmp(call, "execve", strlen("execve"));
+}
+
+/* Of each probe one after the other; the last one is a new program's. */
+static void request_link_ends_of_texts(struct request *a)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < a->plan.nr_probes; i++) {
+		struct plan_probe *p = &a->plan.probes[i];
+
+		if (!plan__may_read_again(&a->plan, p))
+			continue;
+		p->ended = &a->later.probes[at++];
+		if (request_may_exec(p->probe))
+			p->execed = &a->later.probes[a->later.nr - 1];
+	}
+}
+
+/* A text that is not in memory as a system call begins is there as it ends. */
+static int request_find_ends_of_texts(struct request *a)
+{
+	bool may_exec = false;
+	size_t nr = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < a->plan.nr_probes; i++)
+		nr += plan__may_read_again(&a->plan, &a->plan.probes[i]);
+	if (nr > ASKED_AGAIN)
+		return 0;
+	for (size_t i = 0; !err && i < a->plan.nr_probes; i++) {
+		const struct plan_probe *p = &a->plan.probes[i];
+
+		if (!plan__may_read_again(&a->plan, p))
+			continue;
+		may_exec |= request_may_exec(p->probe);
+		err = request_find_end_of_text(a, p->probe);
+	}
+	if (!err && may_exec)
+		err = finder__find(a->finder, "sched:sched_process_exec", &a->later, &a->misses);
+	if (!err)
+		request_link_ends_of_texts(a);
+	return err;
+}
+
 void request__tell_misses(const struct request *a)
 {
 	for (size_t i = 0; i < a->misses.nr && i < ASKED_MISSES; i++)
@@ -138,6 +211,7 @@ int request__understand(struct request *a, enum line_action action, const struct
 		return err;
 	request__tell_misses(a);
 	err = plan__make(&a->plan, &a->line, &a->probes, &a->ends);
+	err = err ?: request_find_ends_of_texts(a);
 	if (!err && plan__has_comm(&a->plan))
 		a->plan.task = finder__task(a->finder);
 	a->wants.plan = &a->plan;
@@ -149,6 +223,7 @@ void request__free(struct request *a)
 	plan__free(&a->plan);
 	probe_list__free(&a->probes);
 	probe_list__free(&a->ends);
+	probe_list__free(&a->later);
 	find_misses__free(&a->misses);
 	finder__free(a->finder);
 	line__free(&a->line);

@@ -24,6 +24,7 @@ struct request {
 	/* made of it */
 	struct finder *finder;
 	struct probe_list probes, ends; /* ends: of a pair */
+	struct probe_list later;	/* events at which texts are read again */
 	struct find_misses misses;
 	struct plan plan;
 };

@@ -20,7 +20,7 @@ static struct run *run_new(const struct run_wants *wants)
 		return NULL;
 	run->wants = *wants;
 	run->plan = wants->plan;
-	run->maps = (struct program_maps){ -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 };
+	run->maps = (struct program_maps){ -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 };
 	run->children[0] = run->children[1] = -1;
 	run->switch_fd = run->closer = -1;
 	run->nr_cpus = (uint32_t)libbpf_num_possible_cpus();
@@ -47,7 +47,10 @@ static int run_start(struct run *run)
 	err = err ?: run_follow_children(run);
 	err = err ?: run_make_switch(run);
 	err = err ?: run_make_unwind(run);
+	if (!err)
+		run_load_later(run);
 	err = err ?: run_attach_all(run);
+	err = err ?: run_attach_later(run);
 	if (!err)
 		run_attach_nests(run);
 	err = err ?: run_open_counters(run);

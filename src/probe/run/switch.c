@@ -31,8 +31,9 @@ int run_make_switch(struct run *run)
 
 	for (size_t i = 0; i < run->nr_groups; i++)
 		nr_slow += attach__is_slow_to_close(run->groups[i].way);
-	/* An entry seen before the returns are attached would stay open for ever. */
-	if (!run->plan->is_calls && nr_slow <= SWITCH_FEW)
+	/* An entry seen before the returns are attached would stay open for ever; so would a hit
+	 * that is held before what takes it up is attached. */
+	if (!run->plan->is_calls && !run_may_hold(run) && nr_slow <= SWITCH_FEW)
 		return 0;
 	run->switch_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "switch", sizeof(uint32_t),
 					sizeof(uint64_t), 1, &opts);
