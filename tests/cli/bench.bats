@@ -107,6 +107,20 @@ setup_file() {
 	! grep -E '(met|missed\*\*) \|' "$report" | grep -E '\| *\||\| (-|-?nan|inf) \|' || return 1
 }
 
+@test "the section of one architecture has its tools, goals and floors" {
+	tests/bench/report_guest "$results" amd64 >"$results/section.md"
+	grep -qF "## Instructions on x86_64" "$results/section.md"
+	grep -q "^Measured 0123456789ab 2026-01-01, in a guest of Linux 6.12.1-amd64" "$results/section.md"
+	grep -qF "| iosonar latency, a disk beside that is not NVMe | 600 | 555 | met | four empty programs | 301 |" "$results/section.md"
+	grep -q "^| iosonar layers, none | 1000 | [0-9]* | \*\*missed\*\* | seven programs that read the clock | [0-9]* |$" "$results/section.md"
+	[ "$(grep -c '^| \(biosnoop\|iosonar stacks\) | [0-9]* | 2 | [0-9]* | [0-9.]* | [0-9.]* |$' "$results/section.md")" -eq 6 ]
+	[ "$(grep -c '^| x86_64: .* \(met\|\*\*missed\*\*\) |$' "$results/section.md")" -eq 8 ]
+	grep -q "at the classic one 19[.]$" "$results/section.md"
+	sed '/^# beside bpftrace-classic/d' "$results/guest-amd64.tap" >"$results/guest-none.tap"
+	run -1 tests/bench/report_guest "$results" none
+	[[ $output == *"not whole"* ]]
+}
+
 @test "cited finds in a report all that is cited" {
 	run -1 tests/bench/cited "$report" # these figures are made up: no text has them
 	[[ $output == *"README.md has to say: counted 1,009 of 1,009 reads at the same time"* ]]
