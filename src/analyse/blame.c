@@ -72,7 +72,7 @@ static int blame_find(struct blame *b, const struct blame_tags *tags)
 		return (int)at;
 	if (b->nr >= BLAME_PARTIES - BLAME_DEVICES - 1 && tags->device != BLAME_REST)
 		return blame_find(b, &rest);
-	b->sums[b->nr].cells = calloc(BLAME_PARTIES, sizeof(struct blame_cell));
+	b->sums[b->nr].cells = calloc(1, sizeof(struct blame_cells));
 	if (!b->sums[b->nr].cells)
 		return -ENOMEM;
 	at = index__add(&b->index, hash);
@@ -463,47 +463,49 @@ static double blame_stretch(const struct blame_sum *sum)
 	return longer * beside.nr;
 }
 
-static void blame_give_stretch(struct blame *b, struct blame_sum *sum)
+static void blame_give_stretch(struct blame *b, size_t victim)
 {
-	double stretch = blame_stretch(sum), all = 0;
+	double stretch = blame_stretch(&b->sums[victim]), all = 0;
 
-	for (size_t i = 0; i < b->nr; i++)
-		all += sum->cells[i].beside_ns;
+	for (size_t i = 0; i < b->nr && stretch > 0; i++)
+		all += blame_sum__beside(b->sums, victim, i);
 	stretch = stretch < all ? stretch : all;
 	for (size_t i = 0; i < b->nr && stretch > 0; i++)
-		sum->cells[i].stretch_ns = (uint64_t)(sum->cells[i].beside_ns / all * stretch);
+		b->sums[victim].cells->stretch_ns[i] =
+			(uint64_t)(blame_sum__beside(b->sums, victim, i) / all * stretch);
 }
 
 /*
  * Waits by interval are in the cells, waits by command in the sum: they agree but for rounding.
  * Each cell becomes the difference of two rounded sums, so that cells add up.
  */
-static void blame_round(struct blame *b, struct blame_sum *sum)
+static void blame_round(struct blame *b, size_t victim)
 {
+	const struct blame_sum *sum = &b->sums[victim];
 	double all = 0, so_far = 0, off;
 	uint64_t given = 0;
 
 	for (size_t i = 0; i < b->nr; i++)
-		all += sum->cells[i].waited_ns;
+		all += blame_sum__waited(b->sums, victim, i);
 	off = fabs(all - (double)sum->wait_ns);
 	if (off > 1000 + 1e-6 * all)
 		b->unaccounted_ns += (uint64_t)off;
 	for (size_t i = 0; i < b->nr && all > 0; i++) {
 		uint64_t upto;
 
-		so_far += sum->cells[i].waited_ns;
+		so_far += blame_sum__waited(b->sums, victim, i);
 		upto = so_far < all ? (uint64_t)(so_far / all * (double)sum->wait_ns)
 				    : sum->wait_ns;
 		upto = upto < sum->wait_ns ? upto : sum->wait_ns;
-		sum->cells[i].wait_ns = upto - given;
+		sum->cells->wait_ns[i] = upto - given;
 		given = upto;
 	}
 }
 
-static void blame_finish_party(struct blame *b, struct blame_sum *sum)
+static void blame_finish_party(struct blame *b, size_t victim)
 {
-	blame_round(b, sum);
-	blame_give_stretch(b, sum);
+	blame_round(b, victim);
+	blame_give_stretch(b, victim);
 }
 
 void blame__finish(struct blame *b)
@@ -512,14 +514,14 @@ void blame__finish(struct blame *b)
 		if (b->devices[i].nr)
 			blame_judge(b, &b->devices[i], UINT64_MAX);
 	for (size_t i = 0; i < b->nr; i++)
-		blame_finish_party(b, &b->sums[i]);
+		blame_finish_party(b, i);
 }
 
 uint64_t blame__between(const struct blame *b, size_t victim, size_t culprit)
 {
-	const struct blame_cell *cell = &b->sums[victim].cells[culprit];
+	const struct blame_cells *cells = b->sums[victim].cells;
 
-	return cell->wait_ns + cell->stretch_ns;
+	return cells->wait_ns[culprit] + cells->stretch_ns[culprit];
 }
 
 uint64_t blame__device(const struct blame *b, size_t victim)
@@ -528,7 +530,7 @@ uint64_t blame__device(const struct blame *b, size_t victim)
 	uint64_t ns = sum->service_ns + sum->idle_ns + sum->unseen_ns;
 
 	for (size_t i = 0; i < b->nr; i++)
-		ns -= sum->cells[i].stretch_ns;
+		ns -= sum->cells->stretch_ns[i];
 	return ns;
 }
 

@@ -38,58 +38,89 @@ static void crowd_leave(struct blame_crowd *c, uint16_t party)
 
 /* ---- time ---- */
 
-static void member_set_clock(const struct blame_queue *q, struct blame_member *m)
+static double queue_since(double mark, double other)
 {
-	uint32_t served = q->served.counts[m->party];
-
-	m->clock.waited += served * (q->clock.waited - m->mark.waited);
-	m->clock.beside += served * (q->clock.beside - m->mark.beside);
-	m->mark = q->clock;
+	return mark > other ? mark : other;
 }
 
-static void queue_add_up(struct blame_queue *q, uint16_t party)
+/*
+ * Before the number of commands of this party changes that wait. The numbers of both parties have
+ * been what they are since the later of their changes.
+ */
+static void queue_touch_waiting(struct blame_queue *q, uint16_t party)
 {
-	struct blame_cell *cells = q->sums[party].cells;
-	const uint32_t waiting = q->waiting.counts[party], served = q->served.counts[party];
-	/* Its own command is not beside itself. */
-	struct blame_member *self = &q->members[q->member_of[party] - 1];
+	double *waited_ns = q->sums[party].cells->waited_ns;
+	const double mark = q->waiting_mark[party], now = q->clock.waited;
+	const double waiting = q->waiting.counts[party];
 
-	cells[party].beside_ns -= served * (q->clock.beside - self->own_mark);
-	self->own_mark = q->clock.beside;
-	for (uint32_t i = 0; i < q->nr_members; i++) {
-		struct blame_member *m = &q->members[i];
-		struct blame_cell *cell = &cells[m->party];
+	q->waiting_mark[party] = now;
+	for (uint32_t i = 0; waiting > 0 && i < q->served.nr; i++) {
+		const uint16_t by = q->served.parties[i];
 
-		member_set_clock(q, m);
-		cell->waited_ns += waiting * (m->clock.waited - cell->waited_mark);
-		cell->beside_ns += served * (m->clock.beside - cell->beside_mark);
-		cell->waited_mark = m->clock.waited;
-		cell->beside_mark = m->clock.beside;
+		waited_ns[by] += waiting * q->served.counts[by] *
+				 (now - queue_since(mark, q->served_mark[by].waited));
 	}
 }
 
-/* Before a number of its commands changes. */
-static void queue_touch(struct blame_queue *q, uint16_t party)
+/* Likewise of those that are served. Its own command is not beside itself. */
+static void queue_touch_served(struct blame_queue *q, uint16_t party)
 {
-	if (!q->member_of[party]) {
-		q->members[q->nr_members] = (struct blame_member){ .mark = q->clock,
-								   .own_mark = q->clock.beside,
-								   .party = party };
-		q->member_of[party] = (uint16_t)++q->nr_members;
+	struct blame_cells *cells = q->sums[party].cells;
+	const struct blame_clock mark = q->served_mark[party], now = q->clock;
+	const double served = q->served.counts[party];
+
+	q->served_mark[party] = now;
+	if (!(served > 0))
+		return;
+	for (uint32_t i = 0; i < q->waiting.nr; i++) {
+		const uint16_t victim = q->waiting.parties[i];
+
+		cells->delayed_ns[victim] +=
+			served * q->waiting.counts[victim] *
+			(now.waited - queue_since(mark.waited, q->waiting_mark[victim]));
 	}
-	queue_add_up(q, party);
+	for (uint32_t i = 0; i < q->served.nr; i++) {
+		const uint16_t other = q->served.parties[i];
+		const double others = q->served.counts[other] - (other == party ? 1. : 0.);
+		/* Its own mark is this moment. */
+		const double since = other == party ? mark.beside : q->served_mark[other].beside;
+
+		cells->beside_ns[other] +=
+			served * others * (now.beside - queue_since(mark.beside, since));
+	}
 }
 
-static void queue_enter(struct blame_queue *q, struct blame_crowd *crowd, uint16_t party)
+static void queue_enter_served(struct blame_queue *q, uint16_t party)
 {
-	queue_touch(q, party);
-	crowd_enter(crowd, party);
+	queue_touch_served(q, party);
+	crowd_enter(&q->served, party);
 }
 
-static void queue_leave(struct blame_queue *q, struct blame_crowd *crowd, uint16_t party)
+static void queue_leave_served(struct blame_queue *q, uint16_t party)
 {
-	queue_touch(q, party);
-	crowd_leave(crowd, party);
+	queue_touch_served(q, party);
+	crowd_leave(&q->served, party);
+}
+
+static void queue_enter_waiting(struct blame_queue *q, uint16_t party)
+{
+	queue_touch_waiting(q, party);
+	crowd_enter(&q->waiting, party);
+}
+
+static void queue_leave_waiting(struct blame_queue *q, uint16_t party)
+{
+	queue_touch_waiting(q, party);
+	crowd_leave(&q->waiting, party);
+}
+
+/* It leaves where it is. */
+static void queue_leave(struct blame_queue *q, const struct blame_flight *f)
+{
+	if (f->is_served)
+		queue_leave_served(q, f->party);
+	else
+		queue_leave_waiting(q, f->party);
 }
 
 /*
@@ -140,7 +171,7 @@ static void queue_keep_wait(const struct blame_queue *q, uint64_t ns)
 			uint16_t by = q->served.parties[j];
 
 			if (!q->sums[by].left_out)
-				q->sums[party].cells[by].kept_ns += each * q->served.counts[by];
+				q->sums[party].cells->kept_ns[by] += each * q->served.counts[by];
 		}
 	}
 }
@@ -196,7 +227,7 @@ static void queue_serve(struct blame_queue *q, struct blame_flight *f)
 		f->is_kept = q->leaves_out && !q->nr_left_out;
 	}
 	f->is_served = f->was_served = true;
-	queue_enter(q, &q->served, f->party);
+	queue_enter_served(q, f->party);
 }
 
 void blame_queue__set_servers(struct blame_queue *q, uint32_t servers)
@@ -207,14 +238,14 @@ void blame_queue__set_servers(struct blame_queue *q, uint32_t servers)
 
 		if (f->is_served == (i < servers))
 			continue;
-		queue_leave(q, f->is_served ? &q->served : &q->waiting, f->party);
+		queue_leave(q, f);
 		if (!f->is_served) {
 			queue_serve(q, f);
 			continue;
 		}
 		queue_settle(q, f);
 		f->is_served = false;
-		queue_enter(q, &q->waiting, f->party);
+		queue_enter_waiting(q, f->party);
 	}
 }
 
@@ -250,7 +281,7 @@ uint16_t blame_queue__submit(struct blame_queue *q, uint16_t party)
 	if (flight == BLAME_NO_FLIGHT)
 		return flight;
 	q->held[q->nr_held++] = flight;
-	queue_enter(q, &q->waiting, party);
+	queue_enter_waiting(q, party);
 	return flight;
 }
 
@@ -264,7 +295,7 @@ uint16_t blame_queue__submit_issued(struct blame_queue *q, uint16_t party)
 	if (q->nr++ < q->servers)
 		queue_serve(q, &q->flights[flight]);
 	else
-		queue_enter(q, &q->waiting, party);
+		queue_enter_waiting(q, party);
 	return flight;
 }
 
@@ -287,7 +318,7 @@ void blame_queue__issue(struct blame_queue *q, uint16_t flight)
 	q->order[q->nr] = flight;
 	if (q->nr++ >= q->servers)
 		return;
-	queue_leave(q, &q->waiting, f->party);
+	queue_leave_waiting(q, f->party);
 	queue_serve(q, f);
 }
 
@@ -300,7 +331,7 @@ static void queue_remove(struct blame_queue *q, uint16_t flight)
 	if (at < q->servers && q->nr >= q->servers) {
 		struct blame_flight *next = &q->flights[q->order[q->servers - 1]];
 
-		queue_leave(q, &q->waiting, next->party);
+		queue_leave_waiting(q, next->party);
 		queue_serve(q, next);
 	}
 }
@@ -327,6 +358,6 @@ void blame_queue__end(struct blame_queue *q, uint16_t flight)
 		services_add(&sum->kept, (double)f->service_ns);
 	q->nr_left_out -= sum->left_out;
 	sum->last_ns = q->now_ns;
-	queue_leave(q, f->is_served ? &q->served : &q->waiting, f->party);
+	queue_leave(q, f);
 	queue_remove(q, flight);
 }

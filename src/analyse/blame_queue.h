@@ -3,8 +3,8 @@
  * blame_queue.h: who is served and who waits on one device, moment by moment? Commands that were
  * issued are in flight in this order; the first of them, as many as the device has servers, are
  * served. The others, and those that were submitted but not yet issued, wait for these. Time is
- * divided when a command comes or goes: it costs a step for each party of the device. Used by
- * analyse/blame alone.
+ * divided when a command comes or goes: it costs a step for each party that has some in flight
+ * then. Used by analyse/blame alone.
  */
 #ifndef IOSONAR_ANALYSE_BLAME_QUEUE_H
 #define IOSONAR_ANALYSE_BLAME_QUEUE_H
@@ -19,12 +19,19 @@ enum {
 	BLAME_DEPTHS = 8,
 };
 
-/* What a party waited for another, and was served beside it. */
-struct blame_cell {
-	double waited_ns, beside_ns;
-	double waited_mark, beside_mark; /* of the other's clocks, when this was last added up */
-	double kept_ns;			 /* of its wait, without the parties to be left out */
-	uint64_t wait_ns, stretch_ns;	 /* at the end: of its wait, of its service */
+/*
+ * What a party waited for others, and was served beside them, by the other party. What two parties
+ * do to each other is added up when a number of commands of either changes: into the row of that
+ * one, so that what is written together is together. Read them by blame_sum__waited and _beside.
+ */
+struct blame_cells {
+	double waited_ns[BLAME_PARTIES];  /* when the number changed of its commands that wait */
+	double delayed_ns[BLAME_PARTIES]; /* the others, when that of its commands that are served
+					   */
+	double beside_ns[BLAME_PARTIES];
+	double kept_ns[BLAME_PARTIES]; /* of its wait, without the parties to be left out */
+	/* At the end: of its wait, of its service. */
+	uint64_t wait_ns[BLAME_PARTIES], stretch_ns[BLAME_PARTIES];
 };
 
 /* Services that began beside a number of others: 0, 1, 2, 3, 4 to 7, 8 to 15, 16 to 31, more. */
@@ -42,9 +49,21 @@ struct blame_sum {
 	uint32_t peak;		    /* most of its commands in flight */
 	struct blame_services services[BLAME_DEPTHS];
 	struct blame_services kept; /* those that began beside no party to be left out */
-	struct blame_cell *cells;   /* by the other party */
+	struct blame_cells *cells;
 	bool left_out;
 };
+
+static inline double blame_sum__waited(const struct blame_sum *sums, size_t victim, size_t culprit)
+{
+	return sums[victim].cells->waited_ns[culprit] + sums[culprit].cells->delayed_ns[victim];
+}
+
+static inline double blame_sum__beside(const struct blame_sum *sums, size_t one, size_t other)
+{
+	const double ns = sums[one].cells->beside_ns[other];
+
+	return one == other ? ns : ns + sums[other].cells->beside_ns[one];
+}
 
 struct blame_crowd { /* parties, with the number of their commands */
 	uint16_t parties[BLAME_PARTIES], at[BLAME_PARTIES];
@@ -54,17 +73,12 @@ struct blame_crowd { /* parties, with the number of their commands */
 };
 
 /*
- * Clocks run while commands are served. Of the device: time by the number of them; of a party: the
- * same, for each of its own. What another party waits meanwhile is the difference of two readings.
+ * Clocks run while commands are served: the time, divided by the number of these, or of the others
+ * that each of them has beside it. A victim with w commands that wait, and a culprit with s that
+ * are served, add w * s times the difference of two readings.
  */
 struct blame_clock {
-	double waited, beside; /* beside: by the number of the others */
-};
-
-struct blame_member {			/* a party on the device */
-	struct blame_clock clock, mark; /* mark: of the device, when the clock was last set */
-	double own_mark;		/* likewise, when its cells were last added up */
-	uint16_t party;
+	double waited, beside;
 };
 
 struct blame_flight {
@@ -88,9 +102,10 @@ struct blame_queue {
 	uint32_t nr, nr_held, nr_idle;
 	struct blame_crowd served, waiting;
 	struct blame_clock clock;
-	struct blame_member members[BLAME_PARTIES];
-	uint16_t member_of[BLAME_PARTIES]; /* 1 + index of members, by party; 0: none */
-	uint32_t nr_members;
+	/* By party: the clock when the number of its commands changed that are served, that wait.
+	 */
+	struct blame_clock served_mark[BLAME_PARTIES];
+	double waiting_mark[BLAME_PARTIES];
 	uint32_t nr_left_out; /* commands in flight of parties to be left out */
 	bool leaves_out;      /* some party is to be left out */
 };

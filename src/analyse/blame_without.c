@@ -21,7 +21,7 @@ static double without_service(const struct blame *b, size_t party)
 	if (sum->kept.nr >= WITHOUT_SERVICES)
 		return sum->kept.sum / sum->kept.nr * nr;
 	for (size_t i = 0; i < b->nr; i++)
-		ns -= b->sums[i].left_out ? (double)sum->cells[i].stretch_ns : 0;
+		ns -= b->sums[i].left_out ? (double)sum->cells->stretch_ns[i] : 0;
 	return ns;
 }
 
@@ -50,7 +50,7 @@ static double without_mean(const struct blame *b, size_t victim, const double *p
 
 	for (size_t i = 0; i < b->nr; i++)
 		if (!b->sums[i].left_out)
-			ns += sum->cells[i].kept_ns * presence[i];
+			ns += sum->cells->kept_ns[i] * presence[i];
 	return ns / (double)b->parties[victim].count;
 }
 

@@ -2,11 +2,14 @@
 /*
  * replay.c: how many records a second does -r show? Makes a capture of random 4 KiB reads, as fio
  * does them on two NVMe drives and two others, and has iosonar show it to /dev/null: CPU time of
- * the whole process, best of nine. `replay IOSONAR...` measures several builds, turn by turn, so
- * that what else the machine does disturbs them alike; the ratio is that to the first. `replay -w
- * FILE` keeps the capture and measures nothing; VIEW=sql measures views of that name only.
+ * the whole process, best of nine. Views that divide latencies among tasks are also shown 500 tasks
+ * on drives with queues. `replay IOSONAR...` measures several builds, turn by turn, so that what
+ * else the machine does disturbs them alike; the ratio is that to the first. `replay -w FILE` keeps
+ * the capture and measures nothing, with TASKS=500 that of 500 tasks; VIEW=sql measures views of
+ * that name only, TURNS=3 the best of three.
  */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +17,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "capture/write.h"
+#include "../device_model.h"
 
-enum { RECORDS = 2000000, JOBS = 8, TURNS = 9, BUILDS = 8, BENCH_WORDS = 10 };
+enum { RECORDS = 2000000, JOBS = 8, TURNS = 9, BUILDS = 8, BENCH_WORDS = 10, MANY_TASKS = 500 };
 
 static uint64_t noise = 88172645463325252ULL;
 
@@ -50,6 +54,51 @@ static void bench_next(struct io_record *r, uint64_t i)
 	r->seq = seq[job]++;
 }
 
+/* The same drives with queues: as many commands in flight, of which as many are served at once. */
+static const struct {
+	uint32_t in_flight, served;
+} bench_queues[] = { { 128, 32 }, { 16, 1 }, { 64, 64 }, { 32, 4 } };
+enum { QUEUES = 4 };
+
+static struct model bench_models[QUEUES];
+static struct model_io bench_coming[QUEUES];
+
+static void bench_start_queues(void)
+{
+	for (int i = 0; i < QUEUES; i++) {
+		bench_models[i] = (struct model){ .servers = bench_queues[i].served,
+						  .seed = 1 + (uint64_t)i };
+		bench_models[i].loads[0] = (struct model_load){
+			bench_queues[i].in_flight, 50000, MODEL_UNIFORM, 1000, 0, 0
+		};
+		model_start(&bench_models[i]);
+		model_next(&bench_models[i], UINT64_MAX / 4, &bench_coming[i]);
+	}
+}
+
+/* Likewise, from one of these; each has tasks of its own, and any of them has a command. */
+static void bench_next_of_many(struct io_record *r, uint64_t i)
+{
+	struct model_io *io = &bench_coming[0];
+	unsigned int task;
+	const uint64_t start_ns = 1000000000;
+
+	for (int q = 1; q < QUEUES; q++)
+		if (bench_coming[q].end_ns < io->end_ns)
+			io = &bench_coming[q];
+	bench_next(r, i);
+	r->device = (uint16_t)(io - bench_coming);
+	r->kind = r->device < 2 ? 0 : 3;
+	r->op = r->device < 2 ? 2 : 0;
+	r->nsid = r->device < 2;
+	r->first_ns = r->last_ns = start_ns + io->from_ns;
+	r->end_ns = start_ns + io->end_ns;
+	task = r->device * (MANY_TASKS / QUEUES) + (unsigned int)draw(MANY_TASKS / QUEUES);
+	r->pid = 4000u + task;
+	snprintf(r->comm, sizeof(r->comm), "task-%u", task);
+	model_next(&bench_models[r->device], UINT64_MAX / 4, io);
+}
+
 static int bench_devices(struct capture_writer *writer)
 {
 	char *names[CAPTURE_NR_NAMES] = { "read", "write", "flush", "discard" };
@@ -70,7 +119,7 @@ static int bench_devices(struct capture_writer *writer)
 	return err;
 }
 
-static int bench_make(const char *path)
+static int bench_make(const char *path, bool many_tasks)
 {
 	struct capture_options options = { .path = path };
 	struct capture_clock clock = { 1000000000, 1000000000, 1700000000000000000 };
@@ -84,8 +133,9 @@ static int bench_make(const char *path)
 		return err;
 	err = bench_devices(writer);
 	err = err ? err : capture_writer__clock(writer, &clock);
+	bench_start_queues();
 	for (uint64_t i = 0; i < RECORDS && !err; i++) {
-		bench_next(&record, i);
+		(many_tasks ? bench_next_of_many : bench_next)(&record, i);
 		err = capture_writer__records(writer, &record, 1);
 	}
 	err = err ? err : capture_writer__finish(writer, "done", NULL, 0);
@@ -126,6 +176,7 @@ static double bench_run(char *const *argv)
 static const struct bench_view {
 	const char *name;
 	const char *words[BENCH_WORDS];
+	bool many_tasks;
 } bench_views[] = {
 	{ "latency", { "latency", "-r", "@" } },
 	{ "latency --by comm,size", { "latency", "-r", "@", "--by", "comm,size" } },
@@ -138,6 +189,10 @@ static const struct bench_view {
 	{ "errors", { "errors", "-r", "@" } },
 	{ "pattern", { "pattern", "-r", "@" } },
 	{ "report", { "report", "-r", "@" } },
+	{ "blame", { "blame", "-r", "@" } },
+	{ "why", { "why", "-r", "@" } },
+	{ "blame, 500 tasks", { "blame", "-r", "@" }, true },
+	{ "why, 500 tasks", { "why", "-r", "@" }, true },
 	{ "sql, no column", { "sql", "@", "SELECT count(*) FROM io" } },
 	{ "sql, 2 columns", { "sql", "@", "SELECT dev, max(lat_ns) FROM io GROUP BY dev" } },
 	{ "sql, 4 columns",
@@ -159,7 +214,10 @@ static int bench_measure(const char *path, char *const *builds, int nr,
 {
 	double best_s[BUILDS] = { 0 };
 
-	for (int turn = 0; turn < TURNS; turn++) {
+	const char *given = getenv("TURNS");
+	const int turns = given ? atoi(given) : TURNS;
+
+	for (int turn = 0; turn < turns; turn++) {
 		for (int i = 0; i < nr; i++) {
 			char *argv[BENCH_WORDS + 2] = { builds[i] };
 			double took_s;
@@ -177,26 +235,38 @@ static int bench_measure(const char *path, char *const *builds, int nr,
 	return 0;
 }
 
-int main(int argc, char **argv)
+/* All of them, or those that VIEW names. */
+static int bench_all(char *const *builds, int nr, bool many_tasks)
 {
-	char path[] = "/tmp/iosonar-bench-XXXXXX", beside[4096];
-	char *own[] = { beside };
-	char **builds = argc > 1 ? argv + 1 : own;
-	int nr = argc > 1 ? argc - 1 : 1, fd, err;
-	const char *slash = strrchr(argv[0], '/'), *only = getenv("VIEW");
+	char path[] = "/tmp/iosonar-bench-XXXXXX";
+	const char *only = getenv("VIEW");
+	int fd = mkstemp(path), err;
 
-	if (argc == 3 && !strcmp(argv[1], "-w"))
-		return bench_make(argv[2]) != 0;
-	snprintf(beside, sizeof(beside), "%.*s../iosonar", slash ? (int)(slash + 1 - argv[0]) : 0,
-		 argv[0]);
-	fd = mkstemp(path);
-	if (fd < 0 || nr > BUILDS)
+	if (fd < 0)
 		return 1;
 	close(fd);
-	err = bench_make(path);
+	err = bench_make(path, many_tasks);
 	for (size_t i = 0; !err && i < sizeof(bench_views) / sizeof(bench_views[0]); i++)
-		if (!only || strstr(bench_views[i].name, only))
+		if (bench_views[i].many_tasks == many_tasks &&
+		    (!only || strstr(bench_views[i].name, only)))
 			err = bench_measure(path, builds, nr, &bench_views[i]);
 	unlink(path);
-	return err != 0;
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	char beside[4096];
+	char *own[] = { beside };
+	char **builds = argc > 1 ? argv + 1 : own;
+	const char *slash = strrchr(argv[0], '/');
+	int nr = argc > 1 ? argc - 1 : 1;
+
+	if (argc == 3 && !strcmp(argv[1], "-w"))
+		return bench_make(argv[2], getenv("TASKS")) != 0;
+	snprintf(beside, sizeof(beside), "%.*s../iosonar", slash ? (int)(slash + 1 - argv[0]) : 0,
+		 argv[0]);
+	if (nr > BUILDS)
+		return 1;
+	return bench_all(builds, nr, false) || bench_all(builds, nr, true);
 }

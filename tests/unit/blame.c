@@ -58,7 +58,7 @@ static bool adds_up(const struct blame *b)
 		uint64_t waits = 0, all = blame__device(b, i);
 
 		for (size_t j = 0; j < b->nr; j++) {
-			waits += b->sums[i].cells[j].wait_ns;
+			waits += b->sums[i].cells->wait_ns[j];
 			all += blame__between(b, i, j);
 		}
 		if (waits != b->sums[i].wait_ns || all != b->parties[i].latency_ns)
@@ -86,7 +86,7 @@ static void check_queue(void)
 	uint16_t b, c, a;
 
 	for (int i = 0; i < 3; i++)
-		sums[i].cells = calloc(BLAME_PARTIES, sizeof(struct blame_cell));
+		sums[i].cells = calloc(1, sizeof(struct blame_cells));
 	blame_queue__init(q, sums, false);
 	blame_queue__set_servers(q, 2);
 	b = blame_queue__submit_issued(q, B);
@@ -100,10 +100,10 @@ static void check_queue(void)
 	blame_queue__end(q, b);
 	is_u64(sums[A].wait_ns, 11, "it waits for a free server");
 	is_u64(sums[A].service_ns, 79, "and then it is served");
-	ok(sums[A].cells[B].waited_ns == 5.5 && sums[A].cells[C].waited_ns == 5.5,
+	ok(blame_sum__waited(sums, A, B) == 5.5 && blame_sum__waited(sums, A, C) == 5.5,
 	   "its wait is of both that are served");
 	is_u64(sums[B].wait_ns, 0, "those before it do not wait");
-	ok(sums[B].cells[C].beside_ns == 21 && sums[B].cells[A].beside_ns == 79,
+	ok(blame_sum__beside(sums, B, C) == 21 && blame_sum__beside(sums, B, A) == 79,
 	   "service beside others is divided");
 	a = blame_queue__submit(q, A);
 	blame_queue__advance(q, 150);
@@ -114,8 +114,81 @@ static void check_queue(void)
 	blame_queue__end(q, b);
 	is_u64(sums[A].wait_ns, 11 + 20, "it waits before its issue, too");
 	is_u64(sums[A].idle_ns, 50, "but for nobody while nothing is served");
-	ok(sums[A].cells[B].waited_ns == 5.5 + 20, "and for those that are served");
+	ok(blame_sum__waited(sums, A, B) == 5.5 + 20, "and for those that are served");
 	for (int i = 0; i < 3; i++)
+		free(sums[i].cells);
+	free(q);
+}
+
+enum { PLAIN = 9, PLAIN_STEPS = 20000 };
+
+/* What the queue adds up now and then, moment by moment. */
+static void plainly_advance(struct blame_queue *q, uint64_t ns, double waited[PLAIN][PLAIN],
+			    double beside[PLAIN][PLAIN])
+{
+	const uint32_t all = q->served.all;
+
+	blame_queue__advance(q, q->now_ns + ns);
+	for (int i = 0; i < PLAIN && all; i++)
+		for (int j = 0; j < PLAIN; j++) {
+			const uint32_t served = q->served.counts[j];
+
+			waited[i][j] += (double)ns * q->waiting.counts[i] * served / all;
+			if (all > 1 && served)
+				beside[i][j] += (double)ns * q->served.counts[i] *
+						(served - (i == j)) / (all - 1);
+		}
+}
+
+static bool is_near(double a, double b)
+{
+	return fabs(a - b) <= 1e-6 * (fabs(a) + fabs(b)) + 1e-3;
+}
+
+static void check_plainly(void)
+{
+	static double waited[PLAIN][PLAIN], beside[PLAIN][PLAIN];
+	struct blame_queue *q = calloc(1, sizeof(*q));
+	struct blame_sum sums[PLAIN] = { 0 };
+	uint16_t held[64], issued[64];
+	uint32_t nr_held = 0, nr_issued = 0, wrong = 0;
+
+	for (int i = 0; i < PLAIN; i++)
+		sums[i].cells = calloc(1, sizeof(struct blame_cells));
+	blame_queue__init(q, sums, false);
+	for (int step = 0; step < PLAIN_STEPS; step++) {
+		const uint64_t what = draw(100);
+
+		plainly_advance(q, draw(50), waited, beside);
+		if (!what) {
+			blame_queue__set_servers(q, 1 + (uint32_t)draw(12));
+		} else if (what < 50 && nr_held + nr_issued < 24) {
+			if (draw(2))
+				held[nr_held++] = blame_queue__submit(q, (uint16_t)draw(PLAIN));
+			else
+				issued[nr_issued++] =
+					blame_queue__submit_issued(q, (uint16_t)draw(PLAIN));
+		} else if (what < 70 && nr_held) {
+			blame_queue__issue(q, issued[nr_issued++] = held[--nr_held]);
+		} else if (nr_issued) {
+			const uint32_t at = (uint32_t)draw(nr_issued);
+
+			blame_queue__end(q, issued[at]);
+			issued[at] = issued[--nr_issued];
+		}
+	}
+	while (nr_held)
+		blame_queue__issue(q, issued[nr_issued++] = held[--nr_held]);
+	while (nr_issued)
+		blame_queue__end(q, issued[--nr_issued]);
+	for (size_t i = 0; i < PLAIN; i++)
+		for (size_t j = 0; j < PLAIN; j++)
+			wrong += !is_near(waited[i][j], blame_sum__waited(sums, i, j)) +
+				 !is_near(beside[i][j], blame_sum__beside(sums, i, j));
+	is_u64(wrong, 0, "who waits for whom, and is beside whom, as counted moment by moment");
+	ok(waited[0][0] > 0 && waited[0][1] > 0 && beside[0][0] > 0 && beside[0][1] > 0,
+	   "and they do");
+	for (int i = 0; i < PLAIN; i++)
 		free(sums[i].cells);
 	free(q);
 }
@@ -512,6 +585,7 @@ int main(int argc, char **argv)
 		return make_capture(argv[2], "blame.cap", one_drive, 1, put_one_drive) ||
 		       make_capture(argv[2], "blame-paths.cap", two_paths, 3, put_two_paths);
 	check_queue();
+	check_plainly();
 	for (size_t i = 0; i < 3; i++)
 		for (size_t j = 0; j < 3; j++)
 			check_planted(sizes[i], sizes[j]);
