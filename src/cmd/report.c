@@ -128,6 +128,16 @@ static bool report_has_all(const struct report *r, const struct options *options
 	       !f->failed;
 }
 
+static void report_tell_parts(const struct report *r, const char *file)
+{
+	for (size_t i = 0; i < NR_REPORT_PARTS; i++)
+		if (!r->states[i])
+			log_note("no causes in this report: they are found in all commands alone; "
+				 "iosonar why -r %s finds them, also those of -p, --comm or "
+				 "--cgroup",
+				 file);
+}
+
 /* The state of a part, with the options that a report gives it. */
 static int report_begin_part(struct report *r, size_t nr)
 {
@@ -294,6 +304,8 @@ static int report_run(void *state, const struct options *options, char **argv)
 	for (size_t i = 0; i < NR_REPORT_PARTS && !err; i++)
 		if (!report_parts[i].all || report_has_all(r, options))
 			err = report_begin_part(r, i);
+	if (!err)
+		report_tell_parts(r, options->file.read.words[0]);
 	err = err ?: session__run(&report_view, r, options, argv);
 	page__abandon(r->page);
 	for (size_t i = 0; i < NR_REPORT_PARTS; i++) {
