@@ -208,7 +208,7 @@ fits() { # no line of stdout is longer than 80 columns
 	refused 2 "--unwind requires --stacks" record -w "$BATS_TEST_TMPDIR/x" --unwind dwarf
 	refused 2 "--buffer with --cache requires --events" record -w "$BATS_TEST_TMPDIR/x" --cache --buffer 1M
 	refused 2 "--cache and --last cannot be combined" record -w "$BATS_TEST_TMPDIR/x" --cache --last 1s
-	refused 2 "--by wxyz: unknown value 'wxyz'; expected one of comm, pid, file, cgroup, dev, op" cache --by wxyz
+	refused 2 "--by wxyz: unknown value 'wxyz'; expected one of comm, pid, file, cgroup, dev, op, host" cache --by wxyz
 	refused 2 "/no/such/file: No such file or directory" cache --residency /no/such/file
 	refused 2 "/tmp is a directory: only regular files and block devices have pages in the page cache" cache --residency /tmp
 }
@@ -343,7 +343,7 @@ fits() { # no line of stdout is longer than 80 columns
 		refused 2 "-o fio: unknown value 'fio'; expected one of text, json, csv" "$command" -o fio
 	done
 	refused 2 "-o svg: unknown value 'svg'; expected one of text, json, csv, fio" pattern -o svg
-	refused 2 "--by dev: unknown value 'dev'; expected one of pid, comm, cgroup" pattern --by dev
+	refused 2 "--by dev: unknown value 'dev'; expected one of pid, comm, cgroup, host" pattern --by dev
 	refused 2 "--buffer 1: out of range; give 4Ki to 1Gi" pattern --buffer 1
 }
 
