@@ -94,10 +94,11 @@ static void deputy_close_others(const struct deputy_work *work, int socket)
 }
 
 /* Keeps only those capabilities that let it change a directory of another user. */
-static void deputy_drop(void)
+static void deputy_drop(const struct deputy_work *work)
 {
-	const unsigned int kept =
+	const unsigned int of_files =
 		CAP_TO_MASK(CAP_DAC_OVERRIDE) | CAP_TO_MASK(CAP_FOWNER) | CAP_TO_MASK(CAP_FSETID);
+	const unsigned int kept = work->has_no_rights ? 0 : of_files;
 	struct __user_cap_header_struct self = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3];
 
@@ -138,7 +139,7 @@ __attribute__((noreturn)) static void deputy_run(const struct deputy_work *work,
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	prctl(PR_SET_NAME, work->name);
 	deputy_close_others(work, socket);
-	deputy_drop();
+	deputy_drop(work);
 	if (work->confine)
 		work->confine(work->arg);
 	deputy_serve(work, socket);

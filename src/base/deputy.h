@@ -28,6 +28,7 @@ struct deputy_work {
 	const char *name;		  /* of the process, at most 15 characters */
 	int files[DEPUTY_FILES];	  /* descriptors that stay open, */
 	size_t nr_files;		  /* number of them */
+	bool has_no_rights;		  /* it keeps no capability, not even those for files */
 	void (*confine)(const void *arg); /* gives up what the work does not need; may be NULL */
 	/* `answer` is preset to "done, no descriptor". A descriptor is closed after it was sent. */
 	void (*obey)(const void *arg, uint32_t order, struct deputy_answer *answer);

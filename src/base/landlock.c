@@ -21,6 +21,8 @@ enum {
 enum landlock_right {
 	LANDLOCK_EXECUTE = 1 << 0,
 	LANDLOCK_WRITE_FILE = 1 << 1,
+	LANDLOCK_READ_FILE = 1 << 2,
+	LANDLOCK_READ_DIR = 1 << 3,
 	LANDLOCK_REMOVE_DIR = 1 << 4,
 	LANDLOCK_REMOVE_FILE = 1 << 5,
 	LANDLOCK_MAKE_CHAR = 1 << 6,
@@ -64,10 +66,12 @@ int landlock__version(void)
 	return version < 0 ? -errno : (int)version;
 }
 
-static int landlock_restrict(const int *directories, size_t nr, uint64_t allowed)
+/* What is handled is forbidden; `also` is so beside all that changes files. */
+static int landlock_restrict(const int *directories, size_t nr, uint64_t allowed, uint64_t also)
 {
 	int version = landlock__version(), rules, err = 0;
-	struct landlock_rules ask = { .handled = version > 0 ? landlock_handled(version) : 0 };
+	struct landlock_rules ask = { .handled =
+					      version > 0 ? landlock_handled(version) | also : 0 };
 
 	if (version <= 0)
 		return -EOPNOTSUPP;
@@ -89,10 +93,17 @@ static int landlock_restrict(const int *directories, size_t nr, uint64_t allowed
 
 int landlock__restrict(const int *directories, size_t nr)
 {
-	return landlock_restrict(directories, nr, landlock_to_create);
+	return landlock_restrict(directories, nr, landlock_to_create, 0);
 }
 
 int landlock__restrict_to_keep(const int *directories, size_t nr)
 {
-	return landlock_restrict(directories, nr, landlock_to_create | LANDLOCK_REMOVE_FILE);
+	return landlock_restrict(directories, nr, landlock_to_create | LANDLOCK_REMOVE_FILE, 0);
+}
+
+int landlock__restrict_to_read(const int *directories, size_t nr)
+{
+	const uint64_t reads = LANDLOCK_READ_FILE | LANDLOCK_READ_DIR;
+
+	return landlock_restrict(directories, nr, reads, reads);
 }

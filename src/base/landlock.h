@@ -3,7 +3,7 @@
  * landlock.h: which files may this process still create, change or run? Only those it has open, and
  * those in directories that it names. Enforced by the kernel (Linux 5.13 and later, unless switched
  * off at boot); costs four system calls and one for each directory. It cannot be undone, children
- * inherit it, and reading is not restricted.
+ * inherit it, and only the last of these restricts reading.
  */
 #ifndef IOSONAR_BASE_LANDLOCK_H
 #define IOSONAR_BASE_LANDLOCK_H
@@ -20,5 +20,8 @@ int landlock__version(void);
 int landlock__restrict(const int *directories, size_t nr);
 /* The same, but files there may be renamed and removed, too. */
 int landlock__restrict_to_keep(const int *directories, size_t nr);
+
+/* Nothing is created or written, and files and directories are read only below these. */
+int landlock__restrict_to_read(const int *directories, size_t nr);
 
 #endif

@@ -196,6 +196,10 @@ static const struct privilege_rule privilege_rules[] = {
 static const struct privilege_rule privilege_run_rules[] = {
 	/* the loop */
 	{ SYS_epoll_pwait },
+#ifdef __x86_64__
+	{ SYS_epoll_wait },
+	{ SYS_poll },
+#endif
 	{ SYS_epoll_ctl },
 	{ SYS_ppoll },
 	{ SYS_timerfd_settime },
@@ -225,7 +229,11 @@ static const struct privilege_rule privilege_run_rules[] = {
 	{ SYS_ioctl, CHECK_EQUAL, 1, (uint32_t)TCGETS2 },
 	{ SYS_ioctl, CHECK_EQUAL, 1, TIOCGWINSZ },
 	{ SYS_ioctl, CHECK_EQUAL, 1, PERF_EVENT_IOC_DISABLE }, /* libbpf, when a kprobe ends */
-	/* /sys, of devices that come and go; /proc/self/fdinfo */
+	{ 0, CHECK_END },
+};
+
+/* /sys, of devices that come and go; /proc/self/fdinfo; cgroups */
+static const struct privilege_rule privilege_path_rules[] = {
 	{ SYS_openat, CHECK_CLEAR, 2, PRIVILEGE_WRITES },
 	{ SYS_newfstatat },
 	{ SYS_statx },
@@ -237,9 +245,18 @@ static const struct privilege_rule privilege_run_rules[] = {
 	{ SYS_stat },
 	{ SYS_lstat },
 	{ SYS_readlink },
-	{ SYS_epoll_wait },
-	{ SYS_poll },
 #endif
+	{ 0, CHECK_END },
+};
+
+/* Reads what it opens; which files those are is for Landlock to say. */
+static const struct privilege_rule privilege_look_rules[] = {
+	{ SYS_read },
+	{ SYS_lseek },
+	{ SYS_fstatfs },
+	{ SYS_fcntl, CHECK_EQUAL, 1, F_GETFL }, /* fdopendir */
+	{ SYS_fcntl, CHECK_EQUAL, 1, F_SETFD },
+	{ SYS_sendmsg },
 	{ 0, CHECK_END },
 };
 
@@ -296,7 +313,7 @@ static const struct privilege_rule privilege_keep_rules[] = {
 static const struct privilege_rule *const privilege_role_rules[] = {
 	[PRIVILEGE_RUNS] = privilege_run_rules,	  [PRIVILEGE_PARSES] = privilege_parse_rules,
 	[PRIVILEGE_OPENS] = privilege_open_rules, [PRIVILEGE_MAKES] = privilege_make_rules,
-	[PRIVILEGE_KEEPS] = privilege_keep_rules,
+	[PRIVILEGE_LOOKS] = privilege_look_rules, [PRIVILEGE_KEEPS] = privilege_keep_rules,
 };
 
 struct privilege_program {
@@ -379,6 +396,12 @@ static void privilege_put_needs(struct privilege_program *p, const struct privil
 			privilege_put_rule(p, &needed[i].rule);
 }
 
+static bool privilege_uses_paths(const struct privilege_needs *needs)
+{
+	return needs->role == PRIVILEGE_LOOKS ||
+	       (needs->role == PRIVILEGE_RUNS && !needs->opens_nothing);
+}
+
 static void privilege_put_table(struct privilege_program *p, const struct privilege_rule *rule)
 {
 	for (; rule->check != CHECK_END; rule++)
@@ -399,6 +422,8 @@ size_t privilege__filter(const struct privilege_needs *needs, struct sock_filter
 	privilege_put(&p, PRIVILEGE_RETURN(PRIVILEGE_REFUSAL));
 	privilege_put(&p, PRIVILEGE_LOAD(nr));
 	privilege_put_table(&p, privilege_role_rules[needs->role]);
+	if (privilege_uses_paths(needs))
+		privilege_put_table(&p, privilege_path_rules);
 	privilege_put_table(&p, privilege_rules);
 	privilege_put_needs(&p, needs);
 	privilege_put(&p, PRIVILEGE_RETURN(PRIVILEGE_REFUSAL));

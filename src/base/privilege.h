@@ -21,6 +21,7 @@ enum privilege_role {
 	PRIVILEGE_PARSES, /* reads hostile files: only descriptors that it has or is handed */
 	PRIVILEGE_OPENS,  /* opens files to read and hands them on: it reads none */
 	PRIVILEGE_MAKES,  /* creates files and hands them on: it reads and writes none */
+	PRIVILEGE_LOOKS,  /* opens and reads files for another process, and writes none */
 	PRIVILEGE_KEEPS,  /* creates, syncs, renames and removes the files of a directory */
 };
 
@@ -33,6 +34,7 @@ struct privilege_needs {
 	bool reads_maps;    /* maps that cannot be mmapped, by bpf() */
 	bool opens_in_root; /* files in other processes' roots, by openat2() */
 	bool serves;	    /* accepts connections to a socket that is open, and answers */
+	bool opens_nothing; /* no path at all: a scout reads files for it */
 	bool draws;	    /* sets the modes of its terminal */
 };
 

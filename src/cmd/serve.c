@@ -212,6 +212,7 @@ static const struct session_view serve_view = {
 	.wants = serve_wants,
 	.on_start = serve_on_start,
 	.needs = serve_needs,
+	.opens_nothing = true,
 	.on_end = serve_on_end,
 };
 
@@ -221,6 +222,7 @@ static const struct session_view serve_keep_view = {
 	.on_record = serve_on_record,
 	.keeps = serve_keeps,
 	.needs = serve_needs,
+	.opens_nothing = true,
 	.on_end = serve_on_end,
 };
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include "base/scout.h"
 
 static const char cgroup_root[] = "/sys/fs/cgroup";
 
@@ -38,6 +39,30 @@ char *cgroup__path(uint64_t id, char *buf, size_t size)
 		snprintf(buf, size, "cgroup-%" PRIu64, id);
 	if (walk)
 		fts_close(walk);
+	return buf;
+}
+
+struct cgroup_question {
+	uint64_t id;
+	char path[PATH_MAX];
+};
+
+void cgroup__answer(void *shared)
+{
+	struct cgroup_question *q = shared;
+
+	cgroup__path(q->id, q->path, sizeof(q->path));
+}
+
+char *cgroup__path_by(const struct scout *scout, uint64_t id, char *buf, size_t size)
+{
+	struct cgroup_question *q = scout->shared;
+
+	q->id = id;
+	if (scout__ask(scout, SCOUT_CGROUP))
+		snprintf(buf, size, "cgroup-%" PRIu64, id);
+	else
+		snprintf(buf, size, "%s", q->path);
 	return buf;
 }
 

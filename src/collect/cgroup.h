@@ -12,6 +12,10 @@
 
 /* "/system.slice/x.service", "/" for the root, or "cgroup-1234" if it is gone; returns buf. */
 char *cgroup__path(uint64_t id, char *buf, size_t size);
+/* The same for a process that may open no file; in the scout: SCOUT_CGROUP. */
+struct scout;
+char *cgroup__path_by(const struct scout *scout, uint64_t id, char *buf, size_t size);
+void cgroup__answer(void *shared);
 
 struct cgroup {
 	uint64_t id;

@@ -72,6 +72,7 @@ static int io_start(struct io *io)
 	io->start_ns = clock__mono_ns();
 	err = io_attach(io);
 	err = err ?: io_watch_controllers(io);
+	io->skips_err = io_open_skips(io);
 	kernel__forget_btf(&io->kernel);
 	return err;
 }
@@ -362,6 +363,7 @@ void io__free(struct io *io)
 	io_free_rings(io);
 	io_unmap_unwind(io);
 	io_unmap_tables(io);
+	io_close_skips(io);
 	io_bpf__destroy(io->skel);
 	slot_table__free(&io->slots);
 	row_table__free(&io->rows);
@@ -385,6 +387,11 @@ uint64_t io__start_ns(const struct io *io)
 int io__uevent_fd(const struct io *io)
 {
 	return io->uevent_fd;
+}
+
+void io__read_by(struct io *io, const struct scout *scout)
+{
+	io->devices.scout = scout;
 }
 
 const struct device_list *io__devices(const struct io *io)

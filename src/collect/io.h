@@ -150,6 +150,8 @@ void io__keep_budget(struct io *io);
 int io__uevent_fd(const struct io *io);
 int io__on_uevent(void *io);
 
+/* From now on this process opens no file: the scout reads sysfs. */
+void io__read_by(struct io *io, const struct scout *scout);
 const struct device_list *io__devices(const struct io *io);
 const struct kernel *io__kernel(const struct io *io);
 bool io__measures(const struct io *io, const struct device *device); /* -d allows it, it is there */

@@ -123,7 +123,7 @@ static int io_follow(struct io *io, const char *name)
 	io_resolve_all(io);
 	if (name) {
 		io_refresh(io, name);
-	} else if (!device_list__read(&now, "")) {
+	} else if (!device_list__read_by(&now, "", io->devices.scout)) {
 		for (size_t i = 0; i < nr; i++)
 			device_list__refresh(&io->devices, io->devices.devices[i].name);
 		for (size_t i = 0; i < now.nr; i++)

@@ -96,6 +96,9 @@ struct io {
 	int uevent_fd;
 	uint64_t start_ns;
 	uint64_t skipped; /* recursion_misses, read before detaching */
+	int *skip_files;  /* where they are read, open from the start */
+	size_t nr_skip_files;
+	int skips_err; /* why they cannot be read; 0: they can */
 	struct slot_counts counts;
 	struct hist *part;	  /* scratch of io__read */
 	struct io_budget *budget; /* NULL: every command is timed */
@@ -166,6 +169,8 @@ void io_attach_waits(struct io *io);
 /* io_programs.c */
 int io_load(struct io *io);
 int io_attach(struct io *io);
+int io_open_skips(struct io *io); /* recursion_misses, for io__recount_skipped */
+void io_close_skips(struct io *io);
 bool io_has_block(const struct io *io); /* programs for disks that are not NVMe are loaded */
 int io_attach_block(struct io *io);	/* when the first such disk appears */
 

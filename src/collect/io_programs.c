@@ -6,14 +6,17 @@
 #include "collect/io_inside.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/membarrier.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include "base/clock.h"
+#include "base/grow.h"
 #include "base/log.h"
 #include "base/privilege.h"
 #include "bpf/io.skel.h"
@@ -370,14 +373,59 @@ int io__count_skipped(const struct bpf_object *object, uint64_t *skipped)
 	return err;
 }
 
+/* A run may not be allowed to open them later. */
+int io_open_skips(struct io *io)
+{
+	struct bpf_program *program;
+	char path[64];
+	int fd;
+
+	bpf_object__for_each_program(program, io->skel->obj)
+	{
+		if (bpf_program__fd(program) < 0)
+			continue;
+		snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", bpf_program__fd(program));
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			return -errno;
+		if (GROW_BY_ONE(io->skip_files, io->nr_skip_files)) {
+			close(fd);
+			return -ENOMEM;
+		}
+		io->skip_files[io->nr_skip_files++] = fd;
+	}
+	return 0;
+}
+
+void io_close_skips(struct io *io)
+{
+	while (io->nr_skip_files)
+		close(io->skip_files[--io->nr_skip_files]);
+	free(io->skip_files);
+	io->skip_files = NULL;
+}
+
 int io__recount_skipped(struct io *io)
 {
+	static const char word[] = "recursion_misses:";
 	uint64_t skipped = 0;
-	int err = io__count_skipped(io->skel->obj, &skipped);
+	char text[1024];
 
-	if (!err)
-		io->skipped = skipped;
-	return err;
+	if (io->skips_err)
+		return io->skips_err;
+	for (size_t i = 0; i < io->nr_skip_files; i++) {
+		ssize_t len = pread(io->skip_files[i], text, sizeof(text) - 1, 0);
+		const char *at;
+
+		if (len < 0)
+			return -errno;
+		text[len] = '\0';
+		at = strstr(text, word);
+		if (at)
+			skipped += strtoull(at + strlen(word), NULL, 10);
+	}
+	io->skipped = skipped;
+	return 0;
 }
 
 void io__wait_for_programs(void)

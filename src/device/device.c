@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * device.c: which disks and controllers are present, and is this still the same device? Costs about
- * sixteen small reads per device and three per partition, at the start and at its uevents. It
- * cannot tell two drives without a serial from each other on a kernel without diskseq (5.10), nor
- * hear of the hidden legs of a multipath head: the kernel sends no uevents for them (block:
- * Suppress uevent for hidden device when removed, 2021), so they are checked whenever their
- * controller or head is.
+ * device.c: what does sysfs say of this device? Costs about sixteen small reads per device and
+ * three per partition, at the start and at its uevents; through a scout two switches of process
+ * more. A value that is missing is 0 or "".
  */
 #define _GNU_SOURCE
-#include "device/device.h"
+#include "device/device_inside.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,6 +18,7 @@
 
 #include "base/grow.h"
 #include "base/log.h"
+#include "base/scout.h"
 
 #define DEVICE_DIGITS "0123456789"
 
@@ -32,7 +30,7 @@ static const char *const device_firmwares[] = { "device/firmware_rev", "device/r
 						NULL };
 
 /* A kernel name has at most 31 characters (DISK_NAME_LEN), none of them blank. */
-static bool device_name_is_sane(const char *name)
+bool device_name_is_sane(const char *name)
 {
 	size_t len = strnlen(name, sizeof(((struct device *)0)->name));
 
@@ -62,7 +60,7 @@ static const char *device_skip(const char *text, const char *word, int *nr)
 }
 
 /* nvme0 gives 0; anything else -1. */
-static int device_ctrl_number(const char *name)
+int device_ctrl_number(const char *name)
 {
 	int nr = -1;
 	const char *rest = device_skip(name, "nvme", &nr);
@@ -71,7 +69,7 @@ static int device_ctrl_number(const char *name)
 }
 
 /* nvme0c1n1: *ctrl becomes 1. */
-static bool device_name_is_leg(const char *name, int *ctrl)
+bool device_name_is_leg(const char *name, int *ctrl)
 {
 	int subsys, ns;
 	const char *rest = device_skip(name, "nvme", &subsys);
@@ -346,7 +344,7 @@ static void device_read_controller(int dir, struct device *device)
 }
 
 /* -ENOENT when there is no such device (any more). */
-static int device_read(const char *root, const char *name, struct device *device)
+static int device_read_here(const char *root, const char *name, struct device *device)
 {
 	bool is_ctrl = device_ctrl_number(name) >= 0;
 	char path[PATH_MAX];
@@ -373,208 +371,48 @@ static int device_read(const char *root, const char *name, struct device *device
 	return 0;
 }
 
-/* The new entry's index. Takes ownership of the device, even on failure. */
-static int device_list_append(struct device_list *list, struct device *device)
-{
-	if (list->nr >= INT_MAX || GROW_BY_ONE(list->devices, list->nr)) {
-		device__free(device);
-		return -ENOMEM;
-	}
-	list->devices[list->nr] = *device;
-	return (int)list->nr++;
-}
-
-static int device_is_wanted(const struct dirent *entry)
-{
-	if (device_name_is_sane(entry->d_name))
-		return 1;
-	if (entry->d_name[0] != '.')
-		log_verbose("'%.64s' is not a device name; left out", entry->d_name);
-	return 0;
-}
-
-static int device_is_leg(const struct dirent *entry)
-{
-	int ctrl;
-
-	return device_name_is_sane(entry->d_name) && device_name_is_leg(entry->d_name, &ctrl);
-}
-
-/* Calls fn with every name in the folder that passes the filter, nvme2n1 before nvme10n1. */
-static int device_list_walk(struct device_list *list, const char *folder,
-			    int (*filter)(const struct dirent *entry),
-			    int (*fn)(struct device_list *list, const char *name))
-{
-	char path[PATH_MAX];
-	struct dirent **names;
-	int nr, i, err = 0;
-
-	snprintf(path, sizeof(path), "%s%s", list->root, folder);
-	nr = scandir(path, &names, filter, versionsort);
-	if (nr < 0)
-		return -errno;
-	for (i = 0; i < nr; i++) {
-		err = err ?: fn(list, names[i]->d_name);
-		free(names[i]);
-	}
-	free(names);
-	return err;
-}
-
-static int device_list_add(struct device_list *list, const char *name)
-{
+/* What a scout is asked, and what it answers. */
+struct device_question {
+	char root[64], name[32];
+	int err;
 	struct device device;
-	int err;
+	struct device_partition partitions[256];
+};
+_Static_assert(sizeof(struct device_question) <= SCOUT_BYTES, "it fits the memory");
 
-	err = device_read(list->root, name, &device);
-	err = err ?: device_list_append(list, &device);
-	return err < 0 && err != -ENOENT ? err : 0; /* -ENOENT: it left while we looked */
-}
-
-static int device_list_add_ctrl(struct device_list *list, const char *name)
+void device__answer(void *shared)
 {
-	return device_ctrl_number(name) < 0 ? 0 : device_list_add(list, name);
-}
+	struct device_question *q = shared;
+	const size_t most = sizeof(q->partitions) / sizeof(q->partitions[0]);
+	struct device found;
 
-int device_list__read(struct device_list *list, const char *root)
-{
-	int err;
-
-	memset(list, 0, sizeof(*list));
-	if (strlen(root) >= sizeof(list->root))
-		return log_err(-ENAMETOOLONG, "'%s' is too long for a root directory", root);
-	strcpy(list->root, root);
-	err = device_list_walk(list, "/sys/class/nvme", device_is_wanted, device_list_add_ctrl);
-	if (!err || err == -ENOENT) /* no NVMe driver, no such folder */
-		err = device_list_walk(list, "/sys/block", device_is_wanted, device_list_add);
-	if (!err)
-		return 0;
-	device_list__free(list);
-	return log_err(err, "cannot read the devices in '%s/sys': %s", root, strerror(-err));
-}
-
-void device_list__free(struct device_list *list)
-{
-	if (!list)
+	q->err = device_read_here(q->root, q->name, &found);
+	if (q->err)
 		return;
-	for (size_t i = 0; i < list->nr; i++)
-		device__free(&list->devices[i]);
-	free(list->devices);
-	list->devices = NULL;
-	list->nr = 0;
-}
-
-/* An empty drive or loop device was never measured. */
-char *device_list__label(const struct device_list *list, int index, char *buf, size_t size)
-{
-	int nth = 1;
-
-	if (index < 0 || (size_t)index >= list->nr) {
-		snprintf(buf, size, "?");
-		return buf;
+	if (found.nr_partitions > most) {
+		found.nr_partitions = (uint32_t)most;
+		found.knows_partitions = false;
 	}
-	for (int i = 0; i < index; i++)
-		nth += !strcmp(list->devices[i].name, list->devices[index].name) &&
-		       list->devices[i].host_number == list->devices[index].host_number &&
-		       (list->devices[i].size_bytes || list->devices[i].kind == DEVICE_NVME_CTRL);
-	snprintf(buf, size, nth > 1 ? "%s#%d" : "%s", device__shown(&list->devices[index]), nth);
-	return buf;
+	if (found.nr_partitions)
+		memcpy(q->partitions, found.partitions,
+		       found.nr_partitions * sizeof(*found.partitions));
+	free(found.partitions);
+	q->device = found;
+	q->device.partitions = q->partitions; /* the memory is at one place in both processes */
 }
 
-struct device *device_list__find(const struct device_list *list, const char *name)
+int device_read(const struct device_list *list, const char *name, struct device *device)
 {
-	for (size_t i = list->nr; i-- > 0;)
-		if (!strcmp(list->devices[i].name, name))
-			return &list->devices[i];
-	return NULL;
-}
-
-/* A missing value proves nothing; without any values, only a device that never left is the same. */
-static bool device_is_same(const struct device *old, const struct device *now)
-{
-	bool has_seq = old->diskseq && now->diskseq;
-	bool has_serial = old->serial[0] && now->serial[0];
-
-	if (has_seq && old->diskseq != now->diskseq)
-		return false;
-	if (has_serial && strcmp(old->serial, now->serial))
-		return false;
-	return has_seq || has_serial || !old->gone;
-}
-
-/* A device that is being removed reports less than before: its identifiers are kept. */
-static void device_update(struct device *old, const struct device *now)
-{
-	struct device known = *old;
-
-	free(known.partitions);
-	*old = *now;
-	old->said = known.said;
-	if (!old->diskseq)
-		old->diskseq = known.diskseq;
-	if (!old->serial[0])
-		memcpy(old->serial, known.serial, sizeof(old->serial));
-	if (!old->model[0])
-		memcpy(old->model, known.model, sizeof(old->model));
-	if (!old->firmware[0])
-		memcpy(old->firmware, known.firmware, sizeof(old->firmware));
-}
-
-static int device_list_refresh(struct device_list *list, const char *name)
-{
-	struct device *old = device_list__find(list, name);
-	struct device now;
+	struct device_question *q;
 	int err;
 
-	err = device_read(list->root, name, &now);
-	if (err == -ENOENT && old)
-		old->gone = true;
-	else if (err)
-		return err;
-	else if (!old || !device_is_same(old, &now)) {
-		if (old)
-			old->gone = true;
-		return device_list_append(list, &now);
-	} else
-		device_update(old, &now);
-	return (int)(old - list->devices);
-}
-
-static int device_list_refresh_leg(struct device_list *list, const char *name)
-{
-	int err = device_list_refresh(list, name);
-
-	return err < 0 && err != -ENOENT ? err : 0;
-}
-
-/* Legs that came, then legs that went. */
-static int device_list_refresh_legs(struct device_list *list)
-{
-	char name[sizeof(list->devices->name)];
-	size_t i, nr = list->nr;
-	int err, ctrl;
-
-	err = device_list_walk(list, "/sys/block", device_is_leg, device_list_refresh_leg);
-	for (i = 0; i < nr && !err; i++) {
-		if (list->devices[i].gone || !device_name_is_leg(list->devices[i].name, &ctrl))
-			continue;
-		memcpy(name, list->devices[i].name, sizeof(name)); /* the array may move */
-		err = device_list_refresh_leg(list, name);
-	}
-	return err;
-}
-
-int device_list__refresh(struct device_list *list, const char *name)
-{
-	int index = device_list_refresh(list, name);
-	enum device_kind kind;
-	int err;
-
-	if (index < 0)
-		return index;
-	kind = list->devices[index].kind;
-	if (kind != DEVICE_NVME_CTRL && kind != DEVICE_NVME_HEAD)
-		return index;
-	err = device_list_refresh_legs(list);
-	return err && err != -ENOENT ? err : index;
+	if (!list->scout)
+		return device_read_here(list->root, name, device);
+	if (!device_name_is_sane(name))
+		return -ENOENT;
+	q = list->scout->shared;
+	snprintf(q->root, sizeof(q->root), "%s", list->root);
+	snprintf(q->name, sizeof(q->name), "%s", name);
+	err = scout__ask(list->scout, SCOUT_DEVICE) ?: q->err;
+	return err ?: device__copy(device, &q->device);
 }

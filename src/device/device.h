@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct scout;
+
 enum device_kind {
 	DEVICE_NVME_NS,	  /* nvme0n1, and the hidden legs of a multipath head: nvme0c1n1 */
 	DEVICE_NVME_HEAD, /* a multipath head: bio-based, its commands are seen on its legs */
@@ -69,12 +71,14 @@ bool device__is_leg(const struct device *device); /* a path of a multipath head:
 struct device_list {
 	struct device *devices;
 	size_t nr;
-	char root[64]; /* "" or a test's tree, before /sys, /dev and /proc */
-	bool bios;     /* the caller can use bio-based devices, too */
+	char root[64];		   /* "" or a test's tree, before /sys, /dev and /proc */
+	bool bios;		   /* the caller can use bio-based devices, too */
+	const struct scout *scout; /* reads sysfs for a process that may not; NULL: it may */
 };
 
-/* Reads everything; 0 or -errno. */
+/* Reads everything, through the scout unless it is NULL; 0 or -errno. */
 int device_list__read(struct device_list *list, const char *root);
+int device_list__read_by(struct device_list *list, const char *root, const struct scout *scout);
 void device_list__free(struct device_list *list);
 
 /*
@@ -82,6 +86,8 @@ void device_list__free(struct device_list *list);
  * that came back with another identity, is appended. Returns its index, or -ENOENT.
  */
 int device_list__refresh(struct device_list *list, const char *name);
+/* In the scout: SCOUT_DEVICE. At most 256 partitions are told. */
+void device__answer(void *shared);
 /* The newest entry of that name, or NULL. */
 struct device *device_list__find(const struct device_list *list, const char *name);
 

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/scout.h"
 
 static bool pods_is(const void *links, uint32_t number, const void *id)
 {
@@ -36,13 +37,31 @@ static void pods_empty(struct pods *pods)
 	index__free(&pods->by_id);
 }
 
+static void pods_read_far(struct pods *pods)
+{
+	char *names = NULL;
+	ssize_t bytes = scout__names(pods->scout, pods->directory, &names);
+
+	if (bytes < 0)
+		return;
+	pods_empty(pods);
+	for (const char *name = names; name < names + bytes; name += strlen(name) + 1)
+		pods_add(pods, name);
+	free(names);
+}
+
 /* Links of containers that are gone go, too: their series have their names. */
 static void pods_read(struct pods *pods)
 {
-	DIR *directory = opendir(pods->directory);
 	const struct dirent *entry;
+	DIR *directory;
 
 	pods->is_fresh = true;
+	if (pods->scout) {
+		pods_read_far(pods);
+		return;
+	}
+	directory = opendir(pods->directory);
 	if (!directory)
 		return;
 	pods_empty(pods);

@@ -14,7 +14,8 @@
 enum { PODS_MOST = 8192 }; /* links: 450 bytes each */
 
 struct pods {
-	const char *directory; /* set by the caller */
+	const char *directory;	   /* set by the caller */
+	const struct scout *scout; /* likewise: reads it for a process that may not; NULL: it may */
 	struct pod_link *links;
 	struct index by_id;
 	bool is_fresh; /* it was read in this reading */

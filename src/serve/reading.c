@@ -161,6 +161,7 @@ static bool reading_has_op(const struct option_list *ops, const char *word)
 void reading__start(struct reading *r, struct session *s)
 {
 	r->session = s;
+	r->pods.scout = io_source__devices(s)->scout;
 	r->exemplars = (struct exemplars){ .set = &r->series, .tags = reading_tag, .arg = r };
 	for (int op = 0; op < READING_USUAL; op++) {
 		uint64_t marks[READING_KINDS][4] = { { 0 } };

@@ -233,6 +233,8 @@ static int io_live_open(struct session *s)
 		frames__prepare(live->frames);
 		unwinder__first(io__unwinder(live->io), frames__symbols(live->frames));
 	}
+	if (in->scout.shared)
+		io__read_by(live->io, &in->scout);
 	s->start_ns = io__start_ns(live->io);
 	return 0;
 }

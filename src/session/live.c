@@ -5,9 +5,11 @@
  * fails, or loses its reader, still completes its capture.
  */
 #include <signal.h>
+#include <time.h>
 #include "base/clock.h"
 #include "base/privilege.h"
 #include "capture/ring.h"
+#include "collect/cgroup.h"
 #include "session/origin.h"
 #include "session/source.h"
 
@@ -162,6 +164,21 @@ static int live_start(struct session *s)
 	return err ?: live_arm(s);
 }
 
+/* At first, when this process is small. It is told where devices and names of tasks are. */
+static int live_send_scout(struct session *s)
+{
+	static const char *const directories[] = { "/sys", "/var/log/containers", NULL };
+
+	if (!s->inside->view->opens_nothing || s->options->run.keep_privileges)
+		return 0;
+	tzset(); /* reads a file */
+	s->inside->scout = (struct scout){
+		.directories = directories,
+		.answers = { [SCOUT_DEVICE] = device__answer, [SCOUT_CGROUP] = cgroup__answer },
+	};
+	return scout__fork(&s->inside->scout);
+}
+
 /* Before programs are attached: an earlier run may have left much to recover. */
 static int live_open_ring(struct session *s)
 {
@@ -191,7 +208,10 @@ static int live_open_ring(struct session *s)
  */
 static void live_drop_privileges(const struct session *s)
 {
-	struct privilege_needs needs = { .child = loop__child_pid(s->inside->loop) };
+	struct privilege_needs needs = {
+		.child = loop__child_pid(s->inside->loop),
+		.opens_nothing = s->inside->scout.shared,
+	};
 
 	if (s->inside->source->needs)
 		s->inside->source->needs(s, &needs);
@@ -262,6 +282,7 @@ int session_live(struct session *s, char **argv)
 	struct session_inside *in = s->inside;
 	int err = argv && argv[0] ? loop__start_child(in->loop, argv) : 0;
 
+	err = err ?: live_send_scout(s);
 	err = err ?: live_open_ring(s);
 	err = err ?: in->source->open(s);
 	if (err)

@@ -16,11 +16,15 @@ const struct capture_about *session_about(const struct session *s)
 }
 
 /* "cgroup-1234" is not a path. */
-static char *lookup_cgroup(uint64_t id)
+static char *lookup_cgroup(const struct session *s, uint64_t id)
 {
 	char path[4096];
 
-	return cgroup__path(id, path, sizeof(path))[0] == '/' ? strdup(path) : NULL;
+	if (s->inside->scout.shared)
+		cgroup__path_by(&s->inside->scout, id, path, sizeof(path));
+	else
+		cgroup__path(id, path, sizeof(path));
+	return path[0] == '/' ? strdup(path) : NULL;
 }
 
 /* An id without a text now will not get one later. */
@@ -33,7 +37,7 @@ static const char *lookup_live(const struct session *s, enum glossary_kind kind,
 
 	if (entry)
 		return entry->text;
-	text = kind == GLOSSARY_CGROUPS ? lookup_cgroup(id.words[0])
+	text = kind == GLOSSARY_CGROUPS ? lookup_cgroup(s, id.words[0])
 					: s->inside->source->find_text(s, kind, id);
 	entry = glossary__add(known, id, text);
 	free(text);

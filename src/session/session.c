@@ -198,6 +198,7 @@ int session__run(const struct session_view *view, void *state, const struct opti
 		glossary__free(&inside.known[kind]);
 	recorder__free(inside.recorder);
 	deputy__end(&inside.maker.deputy);
+	scout__end(&inside.scout);
 	ring__end(inside.ring);
 	loop__free(inside.loop);
 	free(inside.alias);

@@ -100,6 +100,7 @@ struct session_view {
 	void (*on_flush)(void *state); /* the output is about to be flushed; may be NULL */
 	bool counts_records;  /* -n counts records, the view stops itself; else intervals */
 	bool only_keeps;      /* without its capture the run is pointless */
+	bool opens_nothing;   /* after the start it needs no file: another process reads /sys */
 	bool runs_programs;   /* on a tick: keeps the privilege to do so */
 	bool only_at_end;     /* without -i and -n there are no ticks */
 	bool keeps_no_ledger; /* its output does not depend on having seen every command */

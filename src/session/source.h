@@ -12,6 +12,7 @@
 #include "base/loop.h"
 #include "base/output.h"
 #include "base/privilege.h"
+#include "base/scout.h"
 #include "capture/about.h"
 #include "capture/alias.h"
 #include "capture/glossary.h"
@@ -133,6 +134,7 @@ struct session_inside {
 	struct recorder *recorder;	      /* -w */
 	struct maker maker;		      /* creates later files of -w */
 	struct ring *ring;		      /* --ring */
+	struct scout scout;		      /* opens files, if this process may not */
 	struct alias *alias;		      /* --anonymous */
 };
 

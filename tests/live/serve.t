@@ -134,10 +134,23 @@ check_api() {
 	is "$(curl -sSI "http://127.0.0.1:$port/" | grep -c "^Content-Security-Policy: default-src 'none';.*script-src 'sha256-.*connect-src 'self'; frame-ancestors 'none'")" 1 "with a policy of its own"
 }
 
+# check_filter PID CALLS NAME: of the calls that reach files, sockets or programs; the older forms of these are not counted.
+check_filter() {
+	local calls
+	calls=$(python3 "$here/serve_filter.py" "$1" 2>&1 | sed -E 's/\b(open|stat|lstat|readlink) //g')
+	if [ "$calls" = unknown ]; then
+		skip "$3" "this kernel does not show filters"
+		return
+	fi
+	is "$calls" "$2" "$3"
+}
+
 # No capability, none to gain, system calls filtered. Calls that the filter refuses: tests/unit/privilege.c.
 check_privileges() {
 	is "$(sed -nE 's/^(CapPrm|CapEff|NoNewPrivs|Seccomp):[[:space:]]*0*([0-9a-f]+)$/\2/p' "/proc/$pid/status" | xargs)" "0 0 1 2" \
 		"it serves without privileges"
+	check_filter "$pid" none "it opens nothing, makes no socket, runs no program"
+	check_filter "$(cat "/proc/$pid/task/$pid/children")" "openat getdents64 readlinkat statx" "its scout only reads"
 	check_memory 50021
 	is "$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)" 1 "and without threads"
 }

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/scout.h"
 #include "device/device.h"
 #include "tap.h"
 
@@ -136,11 +137,14 @@ static void put_namespace(const char *name, const char *ctrl, const char *nsid, 
 	put_link(path, target);
 }
 
+/* NULL, or who reads instead of this process. */
+static const struct scout *by;
+
 static struct device_list list_read(void)
 {
 	struct device_list list;
 
-	if (device_list__read(&list, tree))
+	if (device_list__read_by(&list, tree, by))
 		printf("Bail out! the tree cannot be read\n"), exit(1);
 	return list;
 }
@@ -687,10 +691,8 @@ static void test_no_sys(void)
 	ok(device_list__read(&list, root) == -ENAMETOOLONG, "so is a root too long");
 }
 
-int main(void)
+static void test_all(void)
 {
-	if (!mkdtemp(tree))
-		return 1;
 	test_plain_nvme();
 	test_private_of_second_controller();
 	test_multipath();
@@ -706,6 +708,22 @@ int main(void)
 	test_scsi();
 	test_hostile();
 	test_names();
+}
+
+/* The same through a scout. */
+int main(void)
+{
+	const char *const directories[] = { tree, NULL };
+	struct scout scout = { .directories = directories,
+			       .answers = { [SCOUT_DEVICE] = device__answer } };
+
+	if (!mkdtemp(tree))
+		return 1;
+	test_all();
+	ok(!scout__fork(&scout), "again, through a scout");
+	by = &scout;
+	test_all();
+	scout__end(&scout);
 	test_no_sys();
 	drop("");
 	return done_testing();

@@ -321,6 +321,38 @@ static void test_maker(void)
 	filter_for((struct privilege_needs){ 0 });
 }
 
+/* The process that reads /sys for a server, and the server. */
+static void test_scout(void)
+{
+	filter_for((struct privilege_needs){ .role = PRIVILEGE_LOOKS });
+	ok(allows(SYS_openat, 3, 0, O_RDONLY) && allows(SYS_read, 3, 0, 0) &&
+		   allows(SYS_getdents64, 3, 0, 0) && allows(SYS_readlinkat, 3, 0, 0),
+	   "who looks opens and reads");
+	ok(refuses(SYS_openat, 3, 0, O_WRONLY) && refuses(SYS_openat, 3, 0, O_RDONLY | O_CREAT) &&
+		   refuses(SYS_write, 3, 0, 0) && refuses(SYS_unlinkat, 3, 0, 0),
+	   "writes nothing");
+	ok(refuses(SYS_socket, 1, 1, 0) && refuses(SYS_execve, 0, 0, 0) &&
+		   refuses(SYS_bpf, 0, 0, 0) && refuses(SYS_kill, 1, 9, 0),
+	   "and does nothing else");
+	filter_for((struct privilege_needs){ .serves = true, .opens_nothing = true });
+	ok(allows(SYS_accept4, 3, 0, 0) && allows(SYS_write, 3, 0, 0) && allows(SYS_read, 3, 0, 0),
+	   "a server that opens nothing serves");
+	ok(refuses(SYS_openat, 3, 0, O_RDONLY) && refuses(SYS_openat, 3, 0, O_RDONLY | O_PATH) &&
+		   refuses(437, 3, 0, 0) && refuses(SYS_getdents64, 3, 0, 0) &&
+		   refuses(SYS_readlinkat, 3, 0, 0) && refuses(SYS_newfstatat, 3, 0, 0) &&
+		   refuses(SYS_statx, 3, 0, 0),
+	   "and no path leads it anywhere");
+	ok(refuses(SYS_socket, 1, 1, 0) && refuses(SYS_connect, 3, 0, 0) &&
+		   refuses(SYS_execve, 0, 0, 0),
+	   "no socket, no exec");
+#ifdef SYS_open
+	ok(refuses(SYS_open, 0, O_RDONLY, 0) && refuses(SYS_stat, 0, 0, 0) &&
+		   refuses(SYS_readlink, 0, 0, 0),
+	   "nor by the older calls");
+#endif
+	filter_for((struct privilege_needs){ 0 });
+}
+
 /* The process that has the files of a ring. */
 static void test_keeper(void)
 {
@@ -711,6 +743,7 @@ int main(void)
 		test_roles();
 		test_maker();
 		test_keeper();
+		test_scout();
 		test_machines();
 		test_in_force();
 		test_pending_signal();
