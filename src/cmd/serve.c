@@ -39,7 +39,6 @@ struct serve {
 	struct reading reading;
 	struct interval interval;
 	struct events events;
-	struct failures failures;
 	struct who who;
 	struct content content;
 	struct file_options kept; /* of --keep */
@@ -61,8 +60,8 @@ static const struct option_def serve_options[] = {
 	  "answer requests to this name, too; required for an address that others reach; "
 	  "repeatable" },
 	{ "by", 0, OPTION_LIST, offsetof(struct serve, by), NULL,
-	  "also tell these apart: paths of multipath disks; of the tasks that submitted: cgroups, "
-	  "units of systemd, containers, pods",
+	  "also tell these apart, of the tasks that submitted: cgroups, units of systemd, "
+	  "containers, pods; paths of multipath disks always are",
 	  .choices = by_words },
 	{ "buckets", 0, OPTION_NUMBER, offsetof(struct serve, buckets), "N",
 	  "buckets of a histogram per factor of two: 1, 2, 4 or 8 (default 4)", .min = 1,
@@ -133,12 +132,13 @@ static struct io_wants serve_wants(void *state, const struct options *options)
 	return (struct io_wants){
 		.filter = &options->filter,
 		.by_cgroup = v->reading.series.by & SERIES_OF_CGROUP,
-		.by_path = v->reading.series.by >> SERIES_PATH & 1,
+		.by_path = true,
 		.own_cost = true,
 		.records = v->keep_ns.given,
 		.rows = v->keep_ns.given && !v->reading.counts_records,
 		.drop_rows = v->reading.counts_records,
 		.troubles = v->keep_ns.given,
+		.failures = !v->keep_ns.given,
 		.buffer_bytes = v->buffer.given ? v->buffer.value : 0,
 		.budget = (double)v->budget.value / 1e6,
 	};
@@ -153,7 +153,7 @@ static int serve_on_record(void *state, struct session *s, const struct io_recor
 {
 	struct serve *v = state;
 
-	failures__add(&v->failures, s, record);
+	failures__add(&v->reading.failures, s, record);
 	who__add(&v->who, record);
 	return reading__add_record(&v->reading, record);
 }
@@ -289,7 +289,6 @@ static void serve_prepare_keep(struct serve *v)
 	if (!v->keep_bytes.given)
 		v->kept.size_bytes = (struct option_number){ SERVE_KEEP_BYTES, true };
 	v->interval.kept_ns = v->keep_ns.value;
-	v->interval.failures = v->reading.failures = &v->failures;
 	v->interval.who = &v->who;
 }
 
@@ -302,6 +301,7 @@ static int serve_prepare(struct serve *v)
 		    v->buckets.given ? (unsigned int)v->buckets.value : EDGES_PER_OCTAVE);
 	interval__init(&v->interval);
 	series->edges = &v->edges;
+	series->by = 1u << SERIES_PATH; /* a label of multipath disks only */
 	series->most = v->most_series.given ? v->most_series.value : SERVE_SERIES;
 	for (size_t i = 0; by_words[i]; i++)
 		if (option_list__mask(&v->by, by_words) >> i & 1)
@@ -309,6 +309,7 @@ static int serve_prepare(struct serve *v)
 	serve_prepare_keep(v);
 	/* Records do not say in which cgroup their task was. */
 	v->reading.counts_records = v->keep_ns.given && !(series->by & SERIES_OF_CGROUP);
+	v->reading.counts_failures = !v->keep_ns.given;
 	v->reading.is_sampled = v->budget.given;
 	err = reading__init(&v->reading);
 	err = err ?: live_page__make(&v->page);

@@ -24,6 +24,7 @@ static void failures_tell_parked(void *arg, uint32_t nr, const struct io_slot *s
 	};
 
 	io_tags_of(told->io, slot->key_nr, &failed.tags);
+	failed.status = io_status_of(told->io, failed.tags.kind, failed.status);
 	told->fn(told->arg, &failed);
 	(void)nr;
 }
@@ -45,6 +46,7 @@ void io__failures(struct io *io, io_failed_fn fn, void *arg)
 		if (!failed.count)
 			continue;
 		io_tags_of(io, (uint32_t)(cell->key >> 32), &failed.tags);
+		failed.status = io_status_of(io, failed.tags.kind, failed.status);
 		fn(arg, &failed);
 	}
 	if (io->counts.parked) /* at the last read */

@@ -175,6 +175,7 @@ bool io_has_block(const struct io *io); /* programs for disks that are not NVMe 
 int io_attach_block(struct io *io);	/* when the first such disk appears */
 
 /* io_sink.c */
+uint16_t io_status_of(const struct io *io, uint8_t kind, uint16_t status);
 /* The command in a slot, as if it ended at the time of its last error. */
 void io_record_of_slot(const struct io *io, uint32_t nr, const struct io_slot *slot,
 		       struct io_record *record);

@@ -35,14 +35,20 @@ void io_record_of_slot(const struct io *io, uint32_t nr, const struct io_slot *s
 	memcpy(record->comm, more->comm, sizeof(record->comm));
 }
 
+/* As a record has it: the programs leave a block layer's status as it is. */
+uint16_t io_status_of(const struct io *io, uint8_t kind, uint16_t status)
+{
+	if (kind != IO_BLOCK || !(status & BLOCK_STATUS))
+		return status;
+	return errno__of_block(status & ~(uint32_t)BLOCK_STATUS, io->kernel.zone_resource);
+}
+
 static void sink_finish(const struct io *io, struct io_record *record)
 {
 	size_t len = strnlen(record->comm, sizeof(record->comm));
 
 	memset(record->comm + len, 0, sizeof(record->comm) - len);
-	if (record->kind == IO_BLOCK && (record->status & BLOCK_STATUS))
-		record->status = errno__of_block(record->status & ~(uint32_t)BLOCK_STATUS,
-						 io->kernel.zone_resource);
+	record->status = io_status_of(io, record->kind, record->status);
 	if (record->kind != IO_BLOCK && !io->kernel.nvme_status_at)
 		record->flags |= RECORD_NO_STATUS;
 }

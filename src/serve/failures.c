@@ -28,48 +28,122 @@ static const struct object failure_object = { "failed", { failure_columns } };
 
 /* ---- counting ---- */
 
-static uint64_t failure_key(const struct io_record *r)
+static uint64_t failure_key(uint32_t device, const struct io_record *r)
 {
-	return (uint64_t)r->device << 32 | (uint64_t)r->status << 16 | (uint64_t)r->kind << 8 |
-	       r->op;
+	return (uint64_t)device << 32 | (uint64_t)r->status << 16 | (uint64_t)r->kind << 8 | r->op;
 }
 
 static void failure_name(struct failure *f, struct session *s, const struct io_record *r)
 {
-	const struct device_list *list = io_source__devices(s);
-	const struct device *device = io_source__device(s, r);
 	struct words w = words__on(f->status, sizeof(f->status));
 	char text[48];
 
 	snprintf(f->dev, sizeof(f->dev), "%s",
-		 device ? device_list__label(list,
-					     device_list__head(list, (int)(device - list->devices)),
-					     text, sizeof(text))
-			: "?");
+		 device_list__label(io_source__devices(s), f->device - 1, text, sizeof(text)));
 	snprintf(f->op, sizeof(f->op), "%s",
 		 op__word(r->kind, r->op, io_source__op_names(s), text, sizeof(f->op)));
 	record__status(&w, r);
 	words__done(&w);
 }
 
-void failures__add(struct failures *f, struct session *s, const struct io_record *r)
+/* The last one is `other`, for all that find no place. */
+static struct failure *failures_find(struct failures *f, uint64_t key)
 {
-	const uint64_t key = failure_key(r);
 	size_t i = 0;
 
-	if (r->what != RECORD_END || !r->status)
-		return;
 	while (i < f->nr && i < FAILURES_MOST && f->all[i].key != key)
 		i++;
 	if (i == f->nr) {
-		struct failure *new = &f->all[f->nr++];
-
-		*new = (struct failure){ .dev = "other", .op = "other", .status = "other" };
-		new->key = key;
-		if (i < FAILURES_MOST)
-			failure_name(new, s, r);
+		f->all[f->nr++] =
+			(struct failure){ .dev = "other", .op = "other", .status = "other" };
+		f->all[i].key = key;
 	}
-	f->all[i].count++;
+	return &f->all[i];
+}
+
+static bool failures_is_other(const struct failures *f, const struct failure *failure)
+{
+	return failure - f->all == FAILURES_MOST;
+}
+
+void failures__add(struct failures *f, struct session *s, const struct io_record *r)
+{
+	struct failure *failure;
+
+	if (r->what != RECORD_END || !r->status)
+		return;
+	failure = failures_find(f, failure_key(r->device, r));
+	if (!failure->count && !failures_is_other(f, failure)) {
+		const struct device_list *list = io_source__devices(s);
+		const struct device *device = io_source__device(s, r);
+
+		if (device)
+			failure->device =
+				device_list__head(list, (int)(device - list->devices)) + 1;
+		failure_name(failure, s, r);
+	}
+	failure->count++;
+}
+
+/* ---- without records ---- */
+
+void failures__begin(struct failures *f)
+{
+	for (size_t i = 0; i < f->nr; i++)
+		f->all[i].now = 0;
+}
+
+void failures__take(struct failures *f, struct session *s, const struct io_failed *failed)
+{
+	const struct io_record as_record = {
+		.what = RECORD_END,
+		.kind = failed->tags.kind,
+		.op = failed->tags.op,
+		.status = failed->status,
+	};
+	struct failure *failure =
+		failures_find(f, failure_key((uint32_t)failed->tags.device, &as_record));
+
+	if (!failure->count && !failure->now && !failures_is_other(f, failure)) {
+		failure->device = failed->tags.device;
+		failure_name(failure, s, &as_record);
+	}
+	failure->now += failed->count;
+}
+
+void failures__end(struct failures *f)
+{
+	for (size_t i = 0; i < f->nr; i++)
+		if (f->all[i].now > f->all[i].count)
+			f->all[i].count = f->all[i].now;
+}
+
+/* ---- both ---- */
+
+void failures__settle(struct failures *f, uint64_t failed)
+{
+	uint64_t known = f->forgotten;
+
+	for (size_t i = 0; i < f->nr; i++)
+		known += f->all[i].count;
+	if (f->settled > known + f->unknown)
+		f->unknown = f->settled - known;
+	f->settled = failed;
+}
+
+void failures__drop(struct failures *f, bool (*fn)(void *, int32_t), void *arg)
+{
+	size_t nr = 0;
+
+	if (f->nr > FAILURES_MOST)
+		return; /* `other` keeps its place, and so do all */
+	for (size_t i = 0; i < f->nr; i++) {
+		if (fn(arg, f->all[i].device))
+			f->forgotten += f->all[i].count;
+		else
+			f->all[nr++] = f->all[i];
+	}
+	f->nr = nr;
 }
 
 /* ---- telling ---- */

@@ -240,8 +240,7 @@ int interval__end(struct interval *v, struct reading *r, uint64_t now_ns, FILE *
 	err = err ?: interval_put_whole(v, r, now_ns, out);
 	err = err ?: interval_put_devices(v, r, rows, r->rows.nr, now_ns, out);
 	err = err ?: interval_put_ops(v, r, rows, r->rows.nr, &span, out);
-	if (v->failures)
-		err = err ?: failures__put(v->failures, out);
+	err = err ?: failures__put(&r->failures, out);
 	if (v->who)
 		err = err ?: who__end(v->who, span.seconds, out);
 	err = err ?: interval__put_ledger(r, out);

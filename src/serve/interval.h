@@ -20,8 +20,7 @@ struct interval {
 	uint64_t kept_ns;   /* --keep; 0: no recorder */
 	uint64_t start_ns, last_ns;
 	struct ledger before;
-	const struct failures *failures; /* NULL: not known */
-	struct who *who;		 /* likewise */
+	struct who *who; /* NULL: not known */
 	/* scratch of one row: too large for a stack */
 	struct hist hist, sum;
 	char cells[EDGES_MOST * 24];

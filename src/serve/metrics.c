@@ -127,10 +127,8 @@ static int metrics_write_failed(const struct metrics *m, FILE *out)
 {
 	openmetrics__counter_family(out, m->format, metrics_failed, NULL,
 				    "Commands that ended with an error.");
-	if (m->failures)
-		return failures__each(m->failures, metrics_write_failure, out);
-	openmetrics__counter(out, metrics_failed, metrics_no_labels, m->ledger->failed);
-	return 0;
+	openmetrics__counter(out, metrics_failed, metrics_no_labels, m->failures->unknown);
+	return failures__each(m->failures, metrics_write_failure, out);
 }
 
 static void metrics_write_ledger(const struct metrics *m, FILE *out)

@@ -16,7 +16,7 @@ struct metrics {
 	const struct ledger *ledger; /* its counts must not go down: metrics__raise */
 	enum openmetrics_format format;
 	const uint64_t *own_ns;		 /* CPU time of our own programs; NULL: not known */
-	const struct failures *failures; /* by status; NULL: the ledger's count alone */
+	const struct failures *failures; /* by status */
 	uint64_t kept_from;		 /* number of the first record kept: older exemplars go */
 	uint64_t wall_ns;		 /* of the time 0 of exemplars */
 	bool is_sampled;		 /* not every command is timed */

@@ -238,6 +238,21 @@ static void reading_take_records(struct reading *r)
 	}
 }
 
+static void reading_take_failed(void *arg, const struct io_failed *failed)
+{
+	struct reading *r = arg;
+
+	if (!leaving__has_left(&r->leaving, failed->tags.device))
+		failures__take(&r->failures, r->session, failed);
+}
+
+static void reading_take_failures(struct reading *r)
+{
+	failures__begin(&r->failures);
+	io__failures(io_source__collector(r->session), reading_take_failed, r);
+	failures__end(&r->failures);
+}
+
 int reading__take(struct reading *r)
 {
 	struct io *io = io_source__collector(r->session);
@@ -253,6 +268,8 @@ int reading__take(struct reading *r)
 	reading_expect(r);
 	io_source__read(r->session, reading_take_part, r);
 	reading_take_records(r);
+	if (r->counts_failures)
+		reading_take_failures(r);
 	series_set__end(&r->series);
 	io__recount_skipped(io);
 	io__ledger(io, &r->now);
@@ -303,8 +320,10 @@ static bool reading_drops_records(void *arg, const struct breakdown_row *row)
 
 void reading__forget(struct reading *r)
 {
+	failures__settle(&r->failures, r->now.failed);
 	if (!leaving__settle(&r->leaving, clock__mono_ns()))
 		return;
+	failures__drop(&r->failures, reading_has_left, r);
 	breakdown__drop(&r->rows, reading_drops_row, r);
 	breakdown__drop(&r->records, reading_drops_records, r);
 	for (size_t i = 0, nr = r->records.nr; i < nr; i++)
@@ -325,7 +344,7 @@ static bool reading_has_ended(void *arg, int32_t device)
 
 int reading__write_metrics(struct reading *r, enum openmetrics_format format, FILE *out)
 {
-	struct metrics metrics = { &r->series, &r->shown, format, .failures = r->failures,
+	struct metrics metrics = { &r->series, &r->shown, format, .failures = &r->failures,
 				   .is_sampled = r->is_sampled };
 	struct io_own_cost own;
 	int err = reading__take(r);

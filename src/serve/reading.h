@@ -10,6 +10,7 @@
 #include "analyse/breakdown.h"
 #include "decode/ledger.h"
 #include "serve/exemplars.h"
+#include "serve/failures.h"
 #include "serve/leaving.h"
 #include "serve/metrics.h"
 #include "serve/pods.h"
@@ -27,9 +28,10 @@ struct reading {
 	struct leaving leaving;	  /* devices that went */
 	uint64_t nr_left;	  /* records of those that left */
 	struct pods pods;
-	const struct failures *failures; /* set by the caller; NULL: not known */
-	bool is_sampled;		 /* not every command is timed; set by the caller */
-	struct exemplars exemplars;	 /* with a recorder */
+	struct failures failures;
+	bool counts_failures;	    /* there are no records of them; set by the caller */
+	bool is_sampled;	    /* not every command is timed; set by the caller */
+	struct exemplars exemplars; /* with a recorder */
 	struct ledger now;
 	struct ledger shown;			 /* counts that never go down */
 	int usual[READING_USUAL][READING_KINDS]; /* numbers of these operations; -1: not wanted */

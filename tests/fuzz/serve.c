@@ -162,6 +162,7 @@ static size_t page_lines(char *const lines[NR_LINES], const struct edges *edges)
 {
 	struct series_set set = { .most = 4, .edges = edges, .label = label, .arg = (void *)lines };
 	const struct ledger ledger = { 0 };
+	static const struct failures failures;
 	static const struct hist nothing;
 	char *page = NULL;
 	size_t size, nr;
@@ -171,7 +172,8 @@ static size_t page_lines(char *const lines[NR_LINES], const struct edges *edges)
 	for (uint8_t op = 0; op < 2; op++)
 		series_set__add(&set, &(struct io_tags){ .device = 1, .op = op }, &nothing);
 	series_set__end(&set);
-	metrics__write(&(struct metrics){ .set = &set, .ledger = &ledger }, out);
+	metrics__write(&(struct metrics){ .set = &set, .ledger = &ledger, .failures = &failures },
+		       out);
 	fclose(out);
 	nr = count_lines(page);
 	free(page);

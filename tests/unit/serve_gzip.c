@@ -87,8 +87,9 @@ static void fill(struct series_set *set)
 static void write_page(const struct series_set *set, FILE *out)
 {
 	static const struct ledger ledger;
+	static const struct failures failures;
 
-	metrics__write(&(struct metrics){ set, &ledger, OPENMETRICS_1_0, NULL, 0 }, out);
+	metrics__write(&(struct metrics){ set, &ledger, OPENMETRICS_1_0, NULL, &failures }, out);
 }
 
 static double cpu_ms(void)

@@ -358,6 +358,14 @@ static void test_gone_from_other(void)
 
 /* ---- the page ---- */
 
+static struct failures failures = {
+	.all = { { "dev1", "op1", "media \"error\"", 2, 1 },
+		 { "dev1", "op1", "timeout", 5, 2 },
+		 { "dev1", "op1", "media \"error\"", 4, 3 } },
+	.nr = 3,
+	.unknown = 1,
+};
+
 static char *page(const struct series_set *set, enum openmetrics_format format,
 		  const uint64_t *own_ns)
 {
@@ -366,7 +374,8 @@ static char *page(const struct series_set *set, enum openmetrics_format format,
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	ok(!metrics__write(&(struct metrics){ set, &ledger, format, own_ns, 0 }, out), "written");
+	ok(!metrics__write(&(struct metrics){ set, &ledger, format, own_ns, &failures }, out),
+	   "written");
 	fclose(out);
 	return text;
 }
@@ -403,7 +412,11 @@ static void test_page(void)
 	   "the head of a counter is the format's");
 	ok(strstr(open, "\n# EOF\n") && !strstr(old, "# EOF"), "OpenMetrics has an end");
 	ok(strstr(old, "\niosonar_lost_total{reason=\"skipped\"} 5\n"), "losses by reason");
-	ok(strstr(old, "\niosonar_failed_commands_total 3\n"), "failures");
+	ok(strstr(old, "\niosonar_failed_commands_total{device=\"dev1\",op=\"op1\",status=\"media "
+		       "\\\"error\\\"\"} 6\n") &&
+		   strstr(old, ",status=\"timeout\"} 5\n"),
+	   "failures by status, whose words may come twice");
+	ok(strstr(old, "\niosonar_failed_commands_total 1\n"), "those without a status");
 	ok(strstr(old, "\niosonar_bpf_run_seconds_total 1.500000000\n"),
 	   "our own time, in seconds");
 	ok(!strstr(open, "bpf_run"), "absent where it is not known");

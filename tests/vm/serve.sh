@@ -44,7 +44,11 @@ is $falls 0 "no count goes down"
 sleep 0.5
 scrape /tmp/page
 is "$(value /tmp/page iosonar_commands_total read)" 104 "a command that fails is one command"
-is "$(value /tmp/page iosonar_failed_commands_total)" 3 "three failed"
+sleep 2.2 # what has no status is known after a second
+scrape /tmp/page
+is "$(sed -n "s/^iosonar_failed_commands_total{device=\"$dev\",op=\"read\",status=\".*[Uu]nrecovered.*\"} //p" /tmp/page)" 3 "three failed, with their status" ||
+	note "$(grep failed /tmp/page)"
+is "$(value /tmp/page iosonar_failed_commands_total)" 0 "none without"
 is "$(value /tmp/page iosonar_retries_total)" 15 "with five more attempts each"
 is "$(value /tmp/page iosonar_in_flight)" 0 "nothing is in flight"
 is "$(grep '^iosonar_lost_total' /tmp/page | grep -cv ' 0$')" 0 "nothing is lost"
