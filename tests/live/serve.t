@@ -178,13 +178,14 @@ check_memory() { # check_memory [IOS [REQUESTS]]
 	ok $? "$requests requests${1:+ and $1 reads}: the process grows by less than 512 KiB ($before to $after)"
 }
 
-# make soak-serve: instead of all other cases, with and without a flight recorder.
+# make soak-serve: instead of all other cases, with and without a flight recorder; and a minute in front of a Prometheus.
 check_soak() {
 	local with before
-	for with in '' '--keep 1m --keep-size 8Mi'; do
+	for with in '' '--keep 1h --keep-size 8Mi'; do # none is too old, so what is kept stays full
 		# shellcheck disable=SC2086
 		serve soak -d "$name" $with
 		[ -z "$with" ] || fio_load read 1000003 --ioengine=libaio --iodepth=32 >"$tmp/done" # fills what is kept
+		sleep 0.2
 		before=$(reads_counted)
 		check_memory "$SERVE_IOS" "$SERVE_REQUESTS"
 		sleep 0.2
@@ -193,6 +194,8 @@ check_soak() {
 		kill -TERM "$pid"
 		wait "$pid"
 	done
+	start_prometheus
+	check_prometheus 36007 60 5m
 }
 reads_counted() { scrape | sed -n "s/^iosonar_commands_total$(series read) //p"; }
 
@@ -613,24 +616,27 @@ check_contrib() {
 	systemd-analyze security --offline=yes --threshold=30 --no-pager "$here/../../contrib/systemd/iosonar.service" >"$tmp/err" 2>&1
 	is "$? $(grep -c Unknown "$tmp/err")" "0 0" "contrib: the unit's exposure is below 3.0"
 }
+# check_prometheus READS SECONDS RANGE: with so many reads in so many seconds; no sample of them is older than RANGE.
 check_prometheus() {
-	local p99 one lost
+	local p99 one lost reads=$1 seconds=$2
 	is "$(ask up)" 1 "Prometheus scrapes it" || sed 's/^/# /' "$tmp/prometheus.log"
 	# latency counts the same commands, for a second opinion of their percentile
-	timeout 60 "$IOSONAR" latency -d "$name" -o json --out "$tmp/json" -- fio --name=load --filename="$disk" --direct=1 \
-		--ioengine=libaio --iodepth=4 --rw=randread --bs=4k --size=16M --io_size=$((5003 * 4096)) --norandommap --rate_iops=600 \
+	timeout $((seconds + 60)) "$IOSONAR" latency -d "$name" -o json --out "$tmp/json" -- fio --name=load --filename="$disk" --direct=1 \
+		--ioengine=libaio --iodepth=4 --rw=randread --bs=4k --size=16M --io_size=$((reads * 4096)) --norandommap --rate_iops=$((reads / seconds)) \
 		--output-format=json --output="$tmp/fio" >"$tmp/out" 2>"$tmp/err" </dev/null
 	sleep 2.2
 	lost=$(ask 'sum(iosonar_lost_total{reason="completion"})') # as ends has them
 	is "$(($(ask "iosonar_commands_total{device=\"$name\",op=\"read\"}") + lost))" \
 		"$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["jobs"][0]["read"]["total_ios"])' "$tmp/fio")" \
 		"it has as many reads as fio did"
-	one="iosonar_commands_total{device=\"$name\",op=\"read\"}[1m]"
-	is "$(($(ask "max_over_time($one) - min_over_time($one)") + lost))" 5003 "its growth over time is the load"
+	one="iosonar_commands_total{device=\"$name\",op=\"read\"}[$3]"
+	is "$(($(ask "max_over_time($one) - min_over_time($one)") + lost))" "$reads" "its growth over time is the load"
 	# As of the last sample there is nothing to extrapolate: the first one is 0.
-	is "$(($(ask "increase($one)" "$(ask "timestamp(iosonar_commands_total{device=\"$name\",op=\"read\"})")") + lost))" 5003 "increase() is the load"
+	is "$(($(ask "increase($one)" "$(ask "timestamp(iosonar_commands_total{device=\"$name\",op=\"read\"})")") + lost))" "$reads" "increase() is the load"
 	is "$(ask 'sum(iosonar_lost_total{reason!="completion"})')" 0 "and no loss of ours"
-	is "$(ask 'min_over_time(up[8s])')" 1 "no scrape failed"
+	is "$(ask "min_over_time(up[${seconds}s])")" 1 "no scrape failed"
+	[ "$(ask "count_over_time(up[$3])")" -ge "$seconds" ]
+	ok $? "it scraped each second: $(ask "count_over_time(up[$3])") times"
 	p99=$(sed -n 's/^{"type":"latency","span":"total".*"p99_ns":\([0-9]*\).*/\1/p' "$tmp/json")
 	python3 - "$(ask "histogram_quantile(0.99, iosonar_command_latency_seconds_bucket{device=\"$name\",op=\"read\"})")" "$p99" <<-'EOF'
 		import sys
@@ -707,7 +713,7 @@ check_unix
 check_activation
 check_series
 start_prometheus
-check_prometheus
+check_prometheus 5003 8 1m
 check_prometheus_exemplars
 check_hostile
 check_stalled
