@@ -473,6 +473,73 @@ static void check_blame(void)
 	program__free(&program);
 }
 
+/* The program of a system call for one of its turns, into printed. */
+static void print_turn(const struct line *line, bool holds, enum program_turn turn)
+{
+	static struct probe_field exec_fields[] = {
+		{ .name = "filename", .type = { .kind = TYPE_TEXT, .size = 4 }, .at = 8 },
+		{ .name = "old_pid", .type = EVENT_NUMBER(4, true), .at = 16 },
+	};
+	static char call_name[] = "syscalls:sys_enter_execve";
+	static const struct probe exec = { EVENT_FIELDS(exec_fields) };
+	struct probe call = event_probes[EVENT_RECORD];
+	struct probe_list probes = { &call, 1 };
+	const struct program_wants wants = {
+		.ctx = CTX_RECORD, .plan = &plan, .maps = &maps, .holds = holds, .turn = turn
+	};
+	struct program program;
+	FILE *out = tmpfile();
+
+	call.name = call_name;
+	call.func = call_name + strlen("syscalls:");
+	plan__free(&plan);
+	printed[0] = 0;
+	if (!plan__make(&plan, line, &probes, NULL)) {
+		plan.probes[0].execed = &exec;
+		if (!program__make(&program, &wants)) {
+			program__print(&program, out);
+			program__free(&program);
+		}
+	}
+	rewind(out);
+	printed[fread(printed, 1, sizeof(printed) - 1, out)] = 0;
+	fclose(out);
+	plan__free(&plan); /* it points into call */
+	memset(&plan, 0, sizeof(plan));
+}
+
+static bool calls(const char *helper)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "bpf_%s#", helper);
+	return strstr(printed, text);
+}
+
+/* A text that is not in memory as its call begins. */
+static void check_turns(void)
+{
+	const struct line shown = { .action = LINE_PRINT, .show = "str(filename), comm, uid, cpu" };
+	const struct line other = { .action = LINE_COUNT, .by = "str(sector)" };
+
+	print_turn(&shown, false, TURN_FIRST);
+	ok(calls("probe_read_user_str") && !calls("ringbuf_discard") && !calls("map_update_elem"),
+	   "a hit that may not be held");
+	print_turn(&shown, true, TURN_FIRST);
+	ok(calls("probe_read_user_str") && calls("ringbuf_discard") && calls("map_update_elem"),
+	   "one that may: its record goes, it is noted");
+	print_turn(&shown, false, TURN_ENDED);
+	ok(calls("probe_read_user_str") && calls("map_delete_elem"), "is read as the call ends");
+	ok(!calls("get_current_comm") && !calls("get_current_uid_gid") && !calls("ktime_get_ns"),
+	   "with the task and the time of its begin");
+	print_turn(&shown, false, TURN_EXEC);
+	ok(calls("probe_read_kernel_str") && !calls("probe_read_user_str"),
+	   "a new program's path is the kernel's copy");
+	print_turn(&other, false, TURN_EXEC);
+	ok(calls("map_delete_elem") && !calls("probe_read_user_str"),
+	   "other addresses mean nothing any more");
+}
+
 int main(void)
 {
 	events_make();
@@ -489,6 +556,7 @@ int main(void)
 	check_task();
 	check_direct();
 	check_blame();
+	check_turns();
 	plan__free(&plan);
 	btf__free(event_btf);
 	return done_testing();
