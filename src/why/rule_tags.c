@@ -7,7 +7,8 @@ static bool tags_test(const struct why_case *c, struct why_finding *f)
 {
 	const uint64_t waited = why_waited(c, PART_TAGS);
 
-	if (!waited || !why_test_part(c, PART_TAGS, f))
+	/* One that waited long, for its task got no turn, is no lack of requests. */
+	if (waited < FACT_ALONE || !why_test_part(c, PART_TAGS, f))
 		return false;
 	f->affected = waited;
 	verdict__say(f, "commands wait for a free request: too few may be in flight");

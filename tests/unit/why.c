@@ -422,6 +422,22 @@ static void check_rules(void)
 	}
 }
 
+/* A task that gets no turn between the submission and its request: its wait is most of all time. */
+static void check_one_wait(void)
+{
+	struct plant p = *plant_of("own-cost");
+	struct run run;
+	struct why *why;
+
+	p.own = 0;
+	run = run_make(&p, 7, COMMANDS);
+	run.ones[run.nr / 2].stages.queued_ns -= 1000 * MS;
+	why = judge_with(&p, &run, NULL);
+	is_u64(why->nr, 0, "one command that waited for a second is no cause");
+	free(why);
+	free(run.ones);
+}
+
 /* ---- what nobody would send ---- */
 
 static void check_hostile(void)
@@ -527,6 +543,7 @@ int main(void)
 	check_asked();
 	check_flushes();
 	check_none();
+	check_one_wait();
 	check_hostile();
 	check_pages();
 	check_dirty();
