@@ -255,7 +255,7 @@ static int report_on_record(void *state, struct session *s, const struct io_reco
 		if (nr >= 0)
 			r->whole.seen[nr] = true;
 		r->whole.staged += !!(record->flags & RECORD_STAGES);
-		report_top__add(&r->tops, record);
+		report_top__add(&r->tops, s, record);
 		if (report_latency__add(&r->latency, record, nr))
 			err = log_no_memory();
 	}

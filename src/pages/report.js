@@ -18,7 +18,7 @@
 	const labels = {
 		rank: ['#', 'number'], time_s: ['time', 'moment'], whole_ns: ['whole', 'duration'], lat_ns: ['latency', 'duration'], dev: ['device', 'word'], op: ['op', 'word'],
 		sector: ['sector', 'number'], lba: ['LBA', 'number'], bytes: ['size', 'bytes'], depth: ['depth', 'number'], attempts: ['attempts', 'number'],
-		pid: ['pid', 'number'], comm: ['process', 'word'], file: ['file', 'path'], status: ['status', 'text'], what: ['what', 'word'], cgroup: ['cgroup', 'path'],
+		pid: ['pid', 'number'], comm: ['process', 'word'], host: ['host', 'word'], file: ['file', 'path'], status: ['status', 'text'], what: ['what', 'word'], cgroup: ['cgroup', 'path'],
 		count: ['count', 'count'], iops: ['IO/s', 'rate'], mb_per_s: ['MB/s', 'mbps'], size_bytes: ['size', 'bytes'], failed: ['failed', 'count'],
 		p50_ns: ['p50', 'duration'], p90_ns: ['p90', 'duration'], p99_ns: ['p99', 'duration'], p99_9_ns: ['p99.9', 'duration'],
 		p99_99_ns: ['p99.99', 'duration'], max_ns: ['max', 'duration'], mean_ns: ['mean', 'duration'], sum_ns: ['total time', 'duration'],
@@ -416,10 +416,11 @@
 	}
 
 	function who() {
+		const host = type => useful(of(type), columns('host')); // of several machines
 		const sums = ['count', renamed('bytes', 'bytes'), 'failed', 'mean_ns', 'max_ns', 'sum_ns', share];
-		return [of('process').length ? page.table({id: 'processes', caption: more(of('process').length, whole.processes, 'processes'), rows: of('process'), columns: columns('comm', 'pid', ...sums)})
+		return [of('process').length ? page.table({id: 'processes', caption: more(of('process').length, whole.processes, 'processes'), rows: of('process'), columns: [...host('process'), ...columns('comm', 'pid', ...sums)]})
 			: empty('No process submitted I/O.'),
-		of('file').length ? page.table({id: 'files', caption: more(of('file').length, whole.files, 'files'), rows: of('file'), columns: columns('file', ...sums)})
+		of('file').length ? page.table({id: 'files', caption: more(of('file').length, whole.files, 'files'), rows: of('file'), columns: [...host('file'), ...columns('file', ...sums)]})
 			: empty('This capture has no file names. To record them, use iosonar record --stages.')];
 	}
 

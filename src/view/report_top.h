@@ -18,7 +18,9 @@ struct report_top {
 extern const struct object report_processes, report_files;
 
 int report_top__init(struct report_top *top); /* -ENOMEM */
-void report_top__add(struct report_top *top, const struct io_record *record);
+/* Machines are told apart if captures are of several. */
+void report_top__add(struct report_top *top, const struct session *session,
+		     const struct io_record *record);
 /* At most `most` of each, to a stream, as JSON. -ENOMEM. */
 int report_top__put(struct report_top *top, const struct session *session, size_t most, FILE *out);
 void report_top__free(struct report_top *top);

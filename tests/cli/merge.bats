@@ -181,6 +181,14 @@ same_as_apart() {
 	[ "$("$iosonar" stacks -r stacks.cap --top 1 2>/dev/null | grep -c ' host ')" -eq 0 ]
 }
 
+@test "report: equal processes of two hosts are two rows" {
+	"$iosonar" report -r drives-db1.cap -o json 2>/dev/null | grep '"type":"process"' >"$tmp/one"
+	"$iosonar" report -r drives-db1.cap -r drives-db2.cap -o json 2>/dev/null | grep '"type":"process"' >"$tmp/two"
+	grep -q '"host":null,"pid":100,"comm":"postgres","count":4419,' "$tmp/one" || { cat "$tmp/one"; return 1; }
+	grep -q '"host":"db1","pid":100,"comm":"postgres","count":4419,' "$tmp/two" || { cat "$tmp/two"; return 1; }
+	grep -q '"host":"db2","pid":100,"comm":"postgres","count":3590,' "$tmp/two" || { cat "$tmp/two"; return 1; }
+}
+
 @test "a format without a place for the machine refuses two of them" {
 	for format in fio blktrace; do
 		run "$iosonar" export -r drives-db1.cap -r drives-db2.cap -o $format --out "$tmp/out"
