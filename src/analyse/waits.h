@@ -56,6 +56,7 @@ struct wait_key {
 	uint16_t nth, host; /* host: of captures, from 1 on; 0: live, or they are not told apart */
 	uint32_t pid;
 	char comm[WAIT_COMM_LEN];
+	char fs[WAIT_FS_LEN];
 };
 
 struct wait_group {

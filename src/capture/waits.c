@@ -199,7 +199,11 @@ static void waits_get_task(struct byte_in *in, struct wait_who *w, uint64_t base
 static void waits_put_entry(struct byte_out *out, const struct capture_wait *wait, uint64_t base_ns)
 {
 	switch (wait->kind) {
-	case CAPTURE_WAIT_CALL: waits_put_call(out, &wait->call, base_ns); break;
+	case CAPTURE_WAIT_CALL:
+		waits_put_call(out, &wait->call, base_ns);
+		if (*wait->fs)
+			waits_put_name(out, wait->fs, sizeof(wait->fs));
+		break;
 	case CAPTURE_WAIT_COMMAND: waits_put_command(out, &wait->command, base_ns); break;
 	case CAPTURE_WAIT_COMMIT: waits_put_commit(out, &wait->commit, base_ns); break;
 	default: waits_put_task(out, &wait->task, base_ns); break;
@@ -231,7 +235,11 @@ static void waits_get_entry(struct byte_in *in, struct capture_wait *wait, uint6
 	memset(wait, 0, sizeof(*wait));
 	wait->kind = kind < NR_CAPTURE_WAITS ? (uint32_t)kind : NR_CAPTURE_WAITS;
 	switch (wait->kind) {
-	case CAPTURE_WAIT_CALL: waits_get_call(in, &wait->call, base_ns); break;
+	case CAPTURE_WAIT_CALL:
+		waits_get_call(in, &wait->call, base_ns);
+		if (byte_in__left(in)) /* earlier versions have none */
+			waits_get_name(in, wait->fs, sizeof(wait->fs));
+		break;
 	case CAPTURE_WAIT_COMMAND: waits_get_command(in, &wait->command, base_ns); break;
 	case CAPTURE_WAIT_COMMIT: waits_get_commit(in, &wait->commit, base_ns); break;
 	case CAPTURE_WAIT_TASK: waits_get_task(in, &wait->task, base_ns); break;

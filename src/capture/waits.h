@@ -25,6 +25,7 @@ enum capture_wait_kind {
 
 struct capture_wait {
 	uint32_t kind;
+	char fs[WAIT_FS_LEN]; /* of a call: the type of its file system; "": not known */
 	union {
 		struct wait_record call;
 		struct wait_command command;

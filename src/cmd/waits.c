@@ -10,9 +10,11 @@
 #include <string.h>
 #include "base/log.h"
 #include "cmd/cmd.h"
+#include "session/async_source.h"
 #include "session/host_source.h"
 #include "session/session.h"
 #include "session/table.h"
+#include "session/waits_source.h"
 #include "view/async_rows.h"
 #include "view/intervals.h"
 #include "view/waits_rows.h"
@@ -48,7 +50,9 @@ static const uint32_t call_masks[] = {
 	1 << WAIT_FAULT,
 };
 enum { WAITS_DEFAULT = 0x7 }; /* of call_words: not the faults of the whole machine */
-static const char *const by_words[] = { "dev", "file", "comm", "pid", "cgroup", "host", NULL };
+static const char *const by_words[] = {
+	"dev", "file", "comm", "pid", "cgroup", "host", "fs", NULL
+};
 
 #define VIEW(field) offsetof(struct waits_view, field)
 static const struct option_def waits_options[] = {
@@ -107,6 +111,8 @@ static int waits_on_wait(void *state, struct session *s, const struct wait_recor
 
 	waits_rows__split(s, record, parts);
 	waits_rows__key(record, &key);
+	if (v->by_mask >> WAITS_BY_FS & 1)
+		waits_source__fs(s, record, key.fs);
 	wait_row__mask(&key, v->by_mask);
 	key.host = v->tells_hosts ? host_source__here(s) : 0;
 	if (wait_groups__add(&v->interval, &key, parts))
@@ -259,11 +265,12 @@ static int async_on_request(void *state, struct session *s, const struct async_r
 	uint64_t steps[NR_WAIT_PARTS], sum = 0;
 	struct wait_key key;
 
-	(void)s;
 	async__split(record, steps);
 	for (int i = 0; i < NR_ASYNC_STEPS; i++)
 		sum += steps[i];
 	async_rows__key(record, &key);
+	if (v->by_mask >> WAITS_BY_FS & 1)
+		async_source__fs(s, record, key.fs);
 	wait_row__mask(&key, v->by_mask);
 	if (wait_groups__add(&v->interval, &key, steps))
 		return log_no_memory();

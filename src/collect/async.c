@@ -393,3 +393,8 @@ char *async__file(const struct async *a, uint64_t inode, uint64_t place)
 {
 	return feed__file(&a->feed, inode, place);
 }
+
+const char *async__fs(const struct async *a, uint64_t inode, uint32_t dev)
+{
+	return feed__fs(&a->feed, inode, dev);
+}

@@ -41,5 +41,7 @@ void async__counts(const struct async *async, struct async_counts *counts);
 
 /* place: io_file_place; malloced, hostile */
 char *async__file(const struct async *async, uint64_t inode, uint64_t place);
+/* as feed__fs; hostile */
+const char *async__fs(const struct async *async, uint64_t inode, uint32_t dev);
 
 #endif

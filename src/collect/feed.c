@@ -166,3 +166,13 @@ char *feed__file(const struct feed *f, uint64_t inode, uint64_t place)
 
 	return file_names__text(&f->mounts, file, inode, (uint32_t)place);
 }
+
+const char *feed__fs(const struct feed *f, uint64_t inode, uint32_t dev)
+{
+	const struct mount *mount;
+
+	if (inode == FILE_METADATA)
+		return "bdev";
+	mount = mounts__of_dev(&f->mounts, dev);
+	return mount ? mount->type : "";
+}

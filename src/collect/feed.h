@@ -56,5 +56,10 @@ int feed__take(struct feed *feed); /* passes on what came since the last call */
 void feed__count(const struct feed *feed, uint64_t *to, size_t nr);
 /* place: io_file_place; malloced, hostile */
 char *feed__file(const struct feed *feed, uint64_t inode, uint64_t place);
+/*
+ * The type of a file's file system, "ext4", as it is mounted, or "bdev" for a block device itself;
+ * "": it is not mounted here, or was mounted later.
+ */
+const char *feed__fs(const struct feed *feed, uint64_t inode, uint32_t dev);
 
 #endif

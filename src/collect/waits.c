@@ -425,6 +425,11 @@ char *waits__file(const struct waits *w, uint64_t inode, uint64_t place)
 	return feed__file(&w->feed, inode, place);
 }
 
+const char *waits__fs(const struct waits *w, uint64_t inode, uint32_t dev)
+{
+	return feed__fs(&w->feed, inode, dev);
+}
+
 char *const *waits__op_names(const struct waits *w)
 {
 	return w->op_names;

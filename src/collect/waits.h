@@ -51,6 +51,8 @@ void waits__counts(const struct waits *waits, struct waits_counts *counts);
 
 /* place: io_file_place; malloced, hostile */
 char *waits__file(const struct waits *waits, uint64_t inode, uint64_t place);
+/* as feed__fs; hostile */
+const char *waits__fs(const struct waits *waits, uint64_t inode, uint32_t dev);
 
 char *const *waits__op_names(const struct waits *waits); /* of block operations, by number */
 

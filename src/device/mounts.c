@@ -104,6 +104,14 @@ const struct mount *mounts__find(const struct mounts *m, const char *path)
 	return best;
 }
 
+const struct mount *mounts__of_dev(const struct mounts *m, uint32_t dev)
+{
+	for (size_t i = 0; i < m->nr; i++)
+		if (m->mounts[i].dev == dev)
+			return &m->mounts[i];
+	return NULL;
+}
+
 const struct mount *mounts__of_disk(const struct mounts *m, const char *name)
 {
 	for (size_t i = 0; i < m->nr; i++)

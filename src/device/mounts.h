@@ -29,6 +29,9 @@ void mounts__free(struct mounts *mounts);
  */
 const struct mount *mounts__find(const struct mounts *mounts, const char *path);
 
+/* The first mount of a file system. NULL: it has none that is seen. */
+const struct mount *mounts__of_dev(const struct mounts *mounts, uint32_t dev);
+
 /* The first mount of /dev/NAME. NULL: it has none, or under another name. */
 const struct mount *mounts__of_disk(const struct mounts *mounts, const char *name);
 

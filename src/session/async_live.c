@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/log.h"
 #include "collect/cache.h"
 #include "session/async_source.h"
@@ -67,6 +68,15 @@ static char *async_find_text(const struct session *s, enum glossary_kind kind,
 static void async_free(struct session *s)
 {
 	async__free(async_live(s));
+}
+
+/* A request on a socket has no file of a disk. */
+void async_source__fs(const struct session *s, const struct async_record *r, char fs[WAIT_FS_LEN])
+{
+	const char *known = r->inode ? async__fs(async_live(s), r->inode, r->dev) : "";
+
+	memset(fs, 0, WAIT_FS_LEN);
+	memcpy(fs, known, strnlen(known, WAIT_FS_LEN));
 }
 
 void async_source__counts(const struct session *s, struct async_counts *counts)

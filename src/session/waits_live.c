@@ -76,6 +76,7 @@ static int waits_keep_record(struct session *s, const struct wait_record *record
 	if (!kept)
 		return 0;
 	kept->call = *record;
+	waits_source__fs(s, record, kept->fs);
 	waits_live(s)->nr_calls++;
 	return waits_kept(s);
 }
@@ -276,10 +277,16 @@ static char *const *waits_op_names(const struct session *s)
 	return waits__op_names(waits_live(s)->waits);
 }
 
+static const char *waits_fs(const struct session *s, const struct wait_record *record)
+{
+	return waits__fs(waits_live(s)->waits, record->inode, record->dev);
+}
+
 static const struct waits_answers waits_live_answers = {
 	.stack = waits_stack,
 	.stories = waits_stories,
 	.op_names = waits_op_names,
+	.fs = waits_fs,
 	.counts = waits_counts,
 };
 

@@ -362,6 +362,13 @@ static char *const *waits_op_names(const struct session *s)
 	return names ? names : none;
 }
 
+/* A call is handed on while its entry is at hand. */
+static const char *waits_fs(const struct session *s, const struct wait_record *record)
+{
+	(void)record;
+	return waits_replay(s)->wait->fs;
+}
+
 /* Of all captures, if all are whole. */
 static bool waits_counts(const struct session *s, struct waits_counts *counts)
 {
@@ -401,6 +408,7 @@ static const struct waits_answers waits_replay_answers = {
 	.stack = waits_stack,
 	.stories = waits_stories,
 	.op_names = waits_op_names,
+	.fs = waits_fs,
 	.counts = waits_counts,
 	.left_out = waits_left_out,
 };

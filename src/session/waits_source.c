@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/waits_source.h"
 
+#include <string.h>
 #include "base/log.h"
 #include "decode/op.h"
 #include "session/source.h"
@@ -27,6 +28,15 @@ const struct wait_commit_story *waits_source__commit(const struct session *s,
 {
 	return wait_commits__find(&waits_answers(s)->stories(s)->commits, record->dev,
 				  record->start_ns, record->end_ns);
+}
+
+void waits_source__fs(const struct session *s, const struct wait_record *record,
+		      char fs[WAIT_FS_LEN])
+{
+	const char *known = waits_answers(s)->fs(s, record);
+
+	memset(fs, 0, WAIT_FS_LEN);
+	memcpy(fs, known, strnlen(known, WAIT_FS_LEN));
 }
 
 const char *waits_source__op(const struct session *s, uint8_t op, char *buf, size_t size)

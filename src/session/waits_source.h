@@ -17,6 +17,9 @@ const struct wait_commands *waits_source__commands(const struct session *s,
 /* Likewise: the commit of its file system's journal that ran longest during the call; or NULL. */
 const struct wait_commit_story *waits_source__commit(const struct session *s,
 						     const struct wait_record *record);
+/* In on_wait: the type of the file system of this call, "ext4", "bdev" for a device itself; "". */
+void waits_source__fs(const struct session *s, const struct wait_record *record,
+		      char fs[WAIT_FS_LEN]);
 /* "write", or "op-0x93" in buf. */
 const char *waits_source__op(const struct session *s, uint8_t op, char *buf, size_t size);
 /* False: not known, a capture is cut or damaged. */
@@ -41,6 +44,8 @@ struct waits_answers {
 	const char *(*stack)(const struct session *s, uint32_t number);
 	const struct waits_stories *(*stories)(const struct session *s);
 	char *const *(*op_names)(const struct session *s);
+	/* At most WAIT_FS_LEN characters, or up to a zero. */
+	const char *(*fs)(const struct session *s, const struct wait_record *record);
 	bool (*counts)(const struct session *s, struct waits_counts *counts);
 	uint64_t (*left_out)(const struct session *s);
 };

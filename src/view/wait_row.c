@@ -16,6 +16,9 @@ const struct column wait_row_when[] = {
 };
 
 const struct column wait_row_whose[] = {
+	{ "fs", "fs", CELL_TEXT, 5,
+	  "type of the file system, e.g. ext4; bdev: a block device itself; null without --by fs",
+	  .at = FIELD(whose.fs) },
 	{ "dev", "dev", CELL_TEXT, 7, "device of the file system; null without --by dev",
 	  .at = FIELD(whose.dev) },
 	{ "file", "file", CELL_TEXT, 10, "path of the file; null without --by file",
@@ -57,11 +60,16 @@ void wait_row__mask(struct wait_key *key, uint32_t by)
 		key->pid = 0;
 	if (!(by >> WAITS_BY_CGROUP & 1))
 		key->cgroup = 0;
+	if (!(by >> WAITS_BY_FS & 1))
+		memset(key->fs, 0, sizeof(key->fs));
 }
 
 void wait_whose__fill(struct wait_whose *w, const struct session *s, const struct wait_key *key)
 {
 	w->host = host_source__label(s, key->host);
+	memcpy(w->fs_text, key->fs, sizeof(key->fs));
+	if (key->fs[0])
+		w->fs = w->fs_text;
 	if (key->dev)
 		w->dev =
 			host_source__disk(s, key->host, key->dev, w->dev_text, sizeof(w->dev_text));
@@ -77,7 +85,7 @@ void wait_whose__fill(struct wait_whose *w, const struct session *s, const struc
 
 static bool wait_row_shows(const void *view, const struct column *column)
 {
-	static const char *const keys[] = { "dev", "file", "comm", "pid", "cgroup", "host" };
+	static const char *const keys[] = { "dev", "file", "comm", "pid", "cgroup", "host", "fs" };
 	const uint32_t by = *(const uint32_t *)view;
 
 	for (uint32_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)

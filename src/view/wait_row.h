@@ -19,12 +19,14 @@ enum waits_by {
 	WAITS_BY_PID,
 	WAITS_BY_CGROUP,
 	WAITS_BY_HOST,
+	WAITS_BY_FS,
 };
 
 /* Whose it is. NULL: not known, or not told apart. */
 struct wait_whose {
-	const char *host, *dev, *file, *comm, *cgroup;
-	char dev_text[384], comm_text[WAIT_COMM_LEN + 1], cgroup_text[256];
+	const char *host, *fs, *dev, *file, *comm, *cgroup;
+	char fs_text[WAIT_FS_LEN + 1], dev_text[384];
+	char comm_text[WAIT_COMM_LEN + 1], cgroup_text[256];
 };
 
 /*

@@ -14,6 +14,7 @@ enum {
 	WAIT_SLEEPS = 12,     /* different places of one call */
 	WAIT_STACKS = 4096,
 	WAIT_COMM_LEN = 16,
+	WAIT_FS_LEN = 16,    /* of the type of a file system; longer ones are cut */
 	WAIT_HELD = 8192,    /* bios that limits hold back at a time */
 	WAIT_BIOS = 1 << 14, /* bios in flight of watched calls */
 	WAIT_FLUSHES = 1024,

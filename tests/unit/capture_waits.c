@@ -73,7 +73,10 @@ static struct capture_wait random_wait(uint64_t *seed)
 	memset(&wait, 0, sizeof(wait));
 	wait.kind = (uint32_t)draw(seed) % NR_CAPTURE_WAITS;
 	switch (wait.kind) {
-	case CAPTURE_WAIT_CALL: random_call(&wait.call, seed); break;
+	case CAPTURE_WAIT_CALL:
+		random_call(&wait.call, seed);
+		memcpy(wait.fs, "fuse.sixteen....", draw(seed) % 2 ? 0 : draw(seed) % 17);
+		break;
 	case CAPTURE_WAIT_COMMAND:
 		wait.command = (struct wait_command){ draw(seed),
 						      draw(seed),
