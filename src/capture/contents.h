@@ -25,6 +25,7 @@ _Static_assert(sizeof(struct capture_listed) <= CAPTURE_CHUNK_BYTES, "a list is 
 struct capture_list {
 	struct capture_listed *blocks;
 	size_t nr, room, next;
+	size_t seen; /* blocks that were opened, in any pass */
 };
 
 struct capture_contents {

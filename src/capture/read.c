@@ -317,13 +317,16 @@ static int reader_next_listed(struct capture_reader *reader, struct capture_list
 			      reader_open_fn open, void *to)
 {
 	while (list->next < list->nr) {
+		const bool again = list->next < list->seen;
 		int err = open(reader, &list->blocks[list->next++], to);
 
+		if (!again)
+			list->seen = list->next;
 		if (err && err != -EBADMSG)
 			return err;
 		if (!err)
 			return 1;
-		reader->file.damage.blocks_corrupt++;
+		reader->file.damage.blocks_corrupt += !again;
 	}
 	return 0;
 }
@@ -445,6 +448,11 @@ int capture_reader__next_waits(struct capture_reader *reader, struct capture_wai
 	if (!more && reader->file.waits.nr)
 		reader_check_waits(reader);
 	return more;
+}
+
+void capture_reader__rewind_waits(struct capture_reader *reader)
+{
+	reader->file.waits.next = 0;
 }
 
 bool capture_reader__has_waits(const struct capture_reader *reader)

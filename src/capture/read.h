@@ -87,6 +87,7 @@ uint64_t capture_reader__nr_calls(const struct capture_reader *reader); /* recor
 bool capture_reader__has_cache(const struct capture_reader *reader, bool events);
 /* The next chunk of waits, in the same way. At the end, calls that are missing count as damage. */
 int capture_reader__next_waits(struct capture_reader *reader, struct capture_waits *waits);
+void capture_reader__rewind_waits(struct capture_reader *reader); /* next_waits: from the first */
 bool capture_reader__has_waits(const struct capture_reader *reader);
 uint64_t capture_reader__nr_waits(const struct capture_reader *reader); /* calls, by headers */
 

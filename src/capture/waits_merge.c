@@ -10,6 +10,8 @@ int waits_merge__init(struct waits_merge *w, struct capture_merge *merge)
 {
 	w->merge = merge;
 	w->files = calloc(capture_merge__nr(merge) + 1, sizeof(*w->files));
+	for (size_t i = 0; i < capture_merge__nr(merge); i++)
+		capture_reader__rewind_waits(capture_merge__reads(merge, i));
 	return w->files ? 0 : -ENOMEM;
 }
 

@@ -21,6 +21,7 @@
 #include "view/errors_rows.h"
 #include "view/latency_rows.h"
 #include "view/records.h"
+#include "view/report_waits.h"
 #include "view/report_whole.h"
 #include "view/slow_rows.h"
 #include "wire/io_stages.h"
@@ -56,6 +57,7 @@ struct report {
 	FILE *data;
 	struct session inner;	       /* session of the parts: writes JSON to data */
 	void *states[NR_REPORT_PARTS]; /* NULL: this report has no such part */
+	bool has_calls;		       /* nothing is filtered: calls have no commands */
 	struct report_latency latency;
 	struct report_top tops;
 	struct report_whole whole;
@@ -75,7 +77,7 @@ static const struct option_def report_options[] = {
 static const struct option_group report_group = { "What is shown", report_options };
 
 /* The objects of the parts are those of their commands. */
-extern const struct object layers_rows, errors_sums, why_rows;
+extern const struct object layers_rows, errors_sums, waits_rows, why_rows;
 static const struct object *const report_objects[] = {
 	&report_whole_object,
 	&report_device_object,
@@ -87,6 +89,7 @@ static const struct object *const report_objects[] = {
 	&report_files,
 	&why_rows,
 	&layers_rows,
+	&waits_rows,
 	&load_rows,
 	&load_parts[LOAD_OPS],
 	&load_parts[LOAD_SIZES],
@@ -276,6 +279,8 @@ static int report_on_end(void *state, struct session *s)
 	for (size_t i = 0; i < NR_REPORT_PARTS && !err; i++)
 		if (r->states[i])
 			err = report_parts[i].command->part->view->on_end(r->states[i], &r->inner);
+	if (!err && r->has_calls)
+		err = report_waits__put(&r->inner);
 	if (!err && (report_whole__put(&r->whole, s, r->data) ||
 		     report_whole__put_devices(&r->whole, s, r->data) ||
 		     report_latency__put(&r->latency, s, r->data) ||
@@ -306,6 +311,7 @@ static int report_run(void *state, const struct options *options, char **argv)
 			err = report_begin_part(r, i);
 	if (!err)
 		report_tell_parts(r, options->file.read.words[0]);
+	r->has_calls = report_has_all(r, options) && !options->filter.devices.nr;
 	err = err ?: session__run(&report_view, r, options, argv);
 	page__abandon(r->page);
 	for (size_t i = 0; i < NR_REPORT_PARTS; i++) {

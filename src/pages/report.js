@@ -22,7 +22,7 @@
 		count: ['count', 'count'], iops: ['IO/s', 'rate'], mb_per_s: ['MB/s', 'mbps'], size_bytes: ['size', 'bytes'], failed: ['failed', 'count'],
 		p50_ns: ['p50', 'duration'], p90_ns: ['p90', 'duration'], p99_ns: ['p99', 'duration'], p99_9_ns: ['p99.9', 'duration'],
 		p99_99_ns: ['p99.99', 'duration'], max_ns: ['max', 'duration'], mean_ns: ['mean', 'duration'], sum_ns: ['total time', 'duration'],
-		share_percent: ['share', 'percent'], tail_percent: ['share of slowest 1 %', 'percent'], step: ['step', 'word'], model: ['model', 'text'],
+		share_percent: ['share', 'percent'], tail_percent: ['share of slowest 1 %', 'percent'], step: ['step', 'word'], call: ['call', 'word'], part: ['part', 'word'], model: ['model', 'text'],
 		serial: ['serial', 'word'], firmware: ['firmware', 'word'], block_bytes: ['block size', 'number'], queues: ['queues', 'number'],
 		begin_s: ['from', 'seconds'], end_s: ['to', 'seconds'], from_ns: ['at least', 'duration'], to_ns: ['less than', 'duration'],
 		percentile: ['percentile', 'number'], from_sector: ['from sector', 'number'], to_sector: ['to sector', 'number'],
@@ -323,6 +323,13 @@
 		})];
 	}
 
+	// ---- waits ----
+
+	function systemCalls() {
+		return [page.table({id: 'waits', caption: 'Parts of calls', rows: of('waits'),
+			columns: columns('call', 'part', 'what', 'count', 'p50_ns', 'p99_ns', 'max_ns', 'sum_ns').concat(share, columns('tail_percent'))})];
+	}
+
 	// ---- load ----
 
 	const sizeName = row => row.size_bytes === null ? 'other' : format.bytes(row.size_bytes);
@@ -494,11 +501,12 @@
 		['time', 'Latency over time', null, overTime],
 		['percentiles', 'Percentiles', 'The scale is logarithmic to show the tail: 90 %, 99 % and 99.9 % are equally far apart.', percentiles],
 		['stages', 'Where the time goes', 'The share of each step in the time from submission to completion, for all I/Os and for the slowest 1 %.', stages],
+		['waits', 'What calls waited for', 'The parts of each system call in which a thread waited, for all calls and for the slowest 1 %.', systemCalls],
 		['load', 'Workload', 'Read/write mix, I/O sizes, access order, queue depth and positions on the device.', load],
 		['who', 'Processes and files', 'Sorted by the total time of their I/Os.', who],
 		['slowest', 'Slowest I/Os', 'Sorted by the time from submission to completion. Steps and stacks are shown if the capture contains them.', slowest],
 		['errors', 'Errors', null, errors],
-	];
+	].filter(([id]) => id !== 'waits' || of('waits').length);
 
 	function section([id, title, note, make]) {
 		return element('section', {id: `section-${id}`, 'aria-labelledby': `title-${id}`}, element('h2', {id: `title-${id}`, text: title}),

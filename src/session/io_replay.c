@@ -537,7 +537,7 @@ static const struct io_answers replay_answers = {
 	.op_names = replay_op_names,
 	.sees = replay_sees,
 	.each_cache = io_replay_each_cache,
-	.each_write = io_replay_each_write,
+	.each_call = io_replay_each_call,
 	.read = replay_read,
 	.take_ledger = replay_take_ledger,
 };

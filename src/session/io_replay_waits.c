@@ -11,44 +11,39 @@
 #include "session/io_source.h"
 #include "session/source.h"
 
-static bool replay_wrote(const struct wait_record *call)
-{
-	return call->call == WAIT_WRITE || call->call == WAIT_SYNCWRITE || call->call == WAIT_FAULT;
-}
-
-static uint64_t replay_dirty_ns(const struct io_replay *replay, const struct wait_record *call)
+static void replay_split(const struct io_replay *replay, const struct wait_record *call,
+			 uint64_t parts[NR_WAIT_PARTS])
 {
 	const struct glossary *stacks =
 		&capture_merge__about(replay->merge)->glossaries[GLOSSARY_STACKS];
 	struct wait_place place;
-	uint64_t ns = 0;
 
+	memset(parts, 0, NR_WAIT_PARTS * sizeof(parts[0]));
+	parts[PART_CPU] = call->cpu_ns;
+	parts[PART_RUNNABLE] = call->runnable_ns;
 	for (int i = 0; i < call->nr_sleeps; i++) {
 		const struct wait_sleep *sleep = &call->sleeps[i];
 		const char *stack =
 			glossary__text(stacks, (struct glossary_id){ { sleep->stack } });
 
-		if (wait_part__of(stack, (enum wait_io)sleep->io, &place) == PART_DIRTY)
-			ns += sleep->ns;
+		parts[wait_part__of(stack, (enum wait_io)sleep->io, &place)] += sleep->ns;
 	}
-	return ns;
 }
 
-static int replay_hand_on_write(struct session *s, const char *path, const struct wait_record *call,
-				io_write_fn fn, void *arg)
+static int replay_hand_on_call(struct session *s, const char *path, const struct wait_record *call,
+			       io_call_fn fn, void *arg)
 {
-	struct io_write write = { .pid = call->pid,
-				  .ns = call->end_ns - call->start_ns,
-				  .dirty_ns = replay_dirty_ns(io_replay(s), call) };
+	struct wait_record copy = *call;
+	uint64_t parts[NR_WAIT_PARTS];
 
-	memcpy(write.comm, call->comm, sizeof(call->comm));
+	replay_split(io_replay(s), call, parts);
 	if (s->inside->alias)
-		alias__comm(s->inside->alias, write.comm);
-	return fn(arg, path, &write);
+		alias__comm(s->inside->alias, copy.comm);
+	return fn(arg, path, &(struct io_call){ &copy, parts, parts[PART_DIRTY] });
 }
 
-static int replay_each_write_of(struct session *s, struct waits_merge *waits, io_write_fn fn,
-				void *arg)
+static int replay_each_call_of(struct session *s, struct waits_merge *waits, io_call_fn fn,
+			       void *arg)
 {
 	struct capture_merge *merge = io_replay(s)->merge;
 	const struct capture_wait *wait;
@@ -57,16 +52,16 @@ static int replay_each_write_of(struct session *s, struct waits_merge *waits, io
 	while (!err && (wait = waits_merge__next(waits, &err))) {
 		const char *path = capture_reader__path(capture_merge__reader(merge, waits->from));
 
-		if (wait->kind == CAPTURE_WAIT_CALL && replay_wrote(&wait->call) &&
+		if (wait->kind == CAPTURE_WAIT_CALL &&
 		    wait->call.end_ns >= s->inside->span.from_ns &&
 		    wait->call.end_ns <= s->inside->span.to_ns)
-			err = replay_hand_on_write(s, path, &wait->call, fn, arg);
+			err = replay_hand_on_call(s, path, &wait->call, fn, arg);
 	}
 	return err;
 }
 
 /* Without commands there is nothing for it to stand beside. */
-int io_replay_each_write(struct session *s, io_write_fn fn, void *arg)
+int io_replay_each_call(struct session *s, io_call_fn fn, void *arg)
 {
 	struct capture_merge *merge = io_replay(s)->merge;
 	struct waits_merge waits = { 0 };
@@ -80,7 +75,7 @@ int io_replay_each_write(struct session *s, io_write_fn fn, void *arg)
 	io_replay(s)->tells_waits = true;
 	if (waits_merge__init(&waits, merge))
 		return log_no_memory();
-	err = replay_each_write_of(s, &waits, fn, arg);
+	err = replay_each_call_of(s, &waits, fn, arg);
 	waits_merge__free(&waits);
 	return err ? log_err(err, "cannot read the capture: %s", strerror(-err)) : 0;
 }

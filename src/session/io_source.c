@@ -14,9 +14,9 @@ int io_source__each_cache(struct session *s, io_cache_fn fn, void *arg)
 	return io_answers(s)->each_cache ? io_answers(s)->each_cache(s, fn, arg) : 0;
 }
 
-int io_source__each_write(struct session *s, io_write_fn fn, void *arg)
+int io_source__each_call(struct session *s, io_call_fn fn, void *arg)
 {
-	return io_answers(s)->each_write ? io_answers(s)->each_write(s, fn, arg) : 0;
+	return io_answers(s)->each_call ? io_answers(s)->each_call(s, fn, arg) : 0;
 }
 
 struct io *io_source__collector(const struct session *s)

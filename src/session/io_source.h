@@ -49,16 +49,16 @@ typedef int (*io_cache_fn)(void *arg, const char *path, uint64_t page_bytes,
 			   const struct capture_cache *chunk);
 int io_source__each_cache(struct session *s, io_cache_fn fn, void *arg);
 /*
- * What captures of waits hold: fn gets each call that wrote and waited, of the shown span. fn: as
- * above. Live there is none.
+ * What captures of waits hold: fn gets each call that waited, of the shown span, and its parts, by
+ * enum wait_part. fn: as above. Live there is none.
  */
-struct io_write {
-	char comm[16];
-	uint32_t pid;
-	uint64_t ns, dirty_ns; /* dirty: of that, slowed down because of dirty pages */
+struct io_call {
+	const struct wait_record *record;
+	const uint64_t *parts;
+	uint64_t dirty_ns; /* that of dirty pages */
 };
-typedef int (*io_write_fn)(void *arg, const char *path, const struct io_write *write);
-int io_source__each_write(struct session *s, io_write_fn fn, void *arg);
+typedef int (*io_call_fn)(void *arg, const char *path, const struct io_call *call);
+int io_source__each_call(struct session *s, io_call_fn fn, void *arg);
 /* The collector, for a view that works only live; NULL: a replay. */
 struct io *io_source__collector(const struct session *s);
 
@@ -73,7 +73,7 @@ struct io_answers {
 	char *const *(*op_names)(const struct session *s);
 	bool (*sees)(const struct session *s, bool nvme);
 	int (*each_cache)(struct session *s, io_cache_fn fn, void *arg);
-	int (*each_write)(struct session *s, io_write_fn fn, void *arg);
+	int (*each_call)(struct session *s, io_call_fn fn, void *arg);
 	void (*read)(struct session *s, io_row_fn fn, void *arg);
 	void (*take_ledger)(struct session *s, uint64_t counted);
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "session/io_source.h"
+#include "wire/waits.h"
 
 static int beside_add_pages(void *arg, const char *path, uint64_t page_bytes,
 			    const struct capture_cache *chunk)
@@ -23,27 +24,33 @@ static int beside_add_pages(void *arg, const char *path, uint64_t page_bytes,
 	return err ? log_no_memory() : 0;
 }
 
+static bool beside_wrote(const struct wait_record *call)
+{
+	return call->call == WAIT_WRITE || call->call == WAIT_SYNCWRITE || call->call == WAIT_FAULT;
+}
+
 /* Calls have no path of a cgroup here: with --cgroup they are nobody's. */
-static bool beside_is_asked(const struct why_whose *whose, const struct io_write *write)
+static bool beside_is_asked(const struct why_whose *whose, const struct wait_record *call)
 {
 	const struct filter_options *asked = &whose->asked;
 
-	return !asked->cgroup && (!asked->pid.given || write->pid == asked->pid.value) &&
-	       (!asked->comm || !strncmp(write->comm, asked->comm, sizeof(write->comm)));
+	return !asked->cgroup && (!asked->pid.given || call->pid == asked->pid.value) &&
+	       (!asked->comm || !strncmp(call->comm, asked->comm, sizeof(call->comm)));
 }
 
-static int beside_add_write(void *arg, const char *path, const struct io_write *write)
+static int beside_add_call(void *arg, const char *path, const struct io_call *call)
 {
+	const struct wait_record *r = call->record;
 	struct why_beside *b = arg;
 
-	if (!beside_is_asked(b->whose, write))
+	if (!beside_wrote(r) || !beside_is_asked(b->whose, r))
 		return 0;
 	if (!b->dirty)
 		b->dirty = calloc(1, sizeof(*b->dirty));
 	if (!b->dirty)
 		return log_no_memory();
 	b->waits_path = path;
-	dirty__add(b->dirty, write->comm, write->ns, write->dirty_ns);
+	dirty__add(b->dirty, r->comm, r->end_ns - r->start_ns, call->dirty_ns);
 	return 0;
 }
 
@@ -54,7 +61,7 @@ int why_beside__read(struct why_beside *b, struct session *s, const struct why_w
 
 	b->whose = whose;
 	err = io_source__each_cache(s, beside_add_pages, b)
-		      ?: io_source__each_write(s, beside_add_write, b);
+		      ?: io_source__each_call(s, beside_add_call, b);
 	pages__finish(&b->pages);
 	if (b->dirty)
 		dirty__finish(b->dirty);

@@ -245,6 +245,25 @@ def test_filters():
     tap.eq([len(of(rows, 'slow')), of(rows, 'report')[0]['from_s'], of(rows, 'moment')[0]['begin_s']], [3, 5, 5], '--from and --top, too')
 
 
+def test_waits():
+    """Beside a capture of commands: the rows that waits has of its own capture."""
+    captures = ['-r', DATA / 'stacks.cap', '-r', DATA / 'waits.cap']
+    span = ['span', 'time_s', 'wall']
+    rows, own = ([{key: value for key, value in row.items() if key not in span} for row in of(lines, 'waits')]
+                 for lines in (json_lines('report', *captures), json_lines('waits', '-r', DATA / 'waits.cap')))
+    tap.ok(len(own) > 9, 'a capture of waits has rows')
+    tap.eq(rows, own, 'calls as waits has them')
+    whole = [row for row in json_lines('report', *captures) if row['type'] == 'why']
+    tap.eq(whole, [row for row in json_lines('why', *captures) if row['type'] == 'why'], 'and why has read them, too')
+    tap.eq(of(json_lines('report', *captures, '--op', 'read'), 'waits'), [], 'calls are of no operation')
+    path = os.path.join(tmp.name, 'waits.html')
+    iosonar('report', *captures, '--out', path)
+    with opened(path) as b:
+        tap.ok('What calls waited for' in b.texts('section h2'), 'a section of its own')
+        tap.eq(column(b, '#waits', 1), [row['part'] for row in own], 'each part is a row')
+        tap.quiet(b, ', waits')
+
+
 def test_many():
     capture = os.path.join(tmp.name, 'many.cap')
     subprocess.run([CAPTURES, 'many', capture], check=True)
@@ -265,5 +284,6 @@ test_hostile()
 test_empty()
 test_old()
 test_filters()
+test_waits()
 test_many()
 tap.done()
