@@ -653,12 +653,14 @@ def wait_slept(v, calls):
     return sum(s["ns"] for w in calls for s in w["sleeps"])
 
 
-@case("waits-json", "waits-csv", "waits-filters")
+@case("waits-json", "waits-csv", "waits-filters", "waits-fs")
 def _(data, golden):
     v = view(data, "waits.cap")
     calls, keys = v.c.waits, ["dev", "file", "comm"] if golden.name == "waits-json" else []
     if golden.name == "waits-filters":
         calls = [w for w in calls if w["call"] == 2 and w["whole"] >= 2000000]
+    if golden.name == "waits-fs":
+        calls = [w for w in calls if w["call"] == 2]
     rows = golden.of("waits") if golden.of("waits") else golden.rows
     rows = [row for row in rows if row["span"] == "total"]
     known = [row for row in rows if row["part"] in ("total", "cpu", "runnable")]
