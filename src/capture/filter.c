@@ -59,11 +59,21 @@ static int filter_choose_partition(const struct device *disk, const char *text, 
 	return -ENOENT;
 }
 
+/* Without "db7:", if the disk is of that machine, and without /dev/. */
+static const char *filter_plain_name(const struct device *disk, const char *text)
+{
+	size_t len = disk->host ? strlen(disk->host) : 0;
+
+	if (len && !strncmp(text, disk->host, len) && text[len] == ':')
+		text += len + 1;
+	return strncmp(text, "/dev/", 5) ? text : text + 5;
+}
+
 /* 0; -ENODEV, after a message; -ENOENT: not this disk. */
 static int filter_choose_disk(const struct device_list *devices, const struct device *disk,
 			      const char *text, struct device_choice *choice)
 {
-	const char *name = strncmp(text, "/dev/", 5) ? text : text + 5;
+	const char *name = filter_plain_name(disk, text);
 	char names[FILTER_NAMES];
 	int err = 0;
 
@@ -103,15 +113,44 @@ static int filter_refuse(const struct device_list *devices, const char *text)
 		       device_list__names(devices, names, sizeof(names)));
 }
 
-static int filter_choose(const struct device_list *devices, const char *text,
-			 struct device_choice *choice)
+static uint16_t filter_last_host(const struct device_list *devices)
+{
+	uint16_t last = 0;
+
+	for (size_t i = 0; i < devices->nr; i++)
+		if (devices->devices[i].host_number > last)
+			last = devices->devices[i].host_number;
+	return last;
+}
+
+/* Of one machine: partitions of one name begin elsewhere on another. */
+static int filter_choose_of(const struct device_list *devices, uint16_t host, const char *text,
+			    struct device_choice *choice)
 {
 	int err = -ENOENT;
 
-	*choice = (struct device_choice){ .ctrl = -1 };
+	*choice = (struct device_choice){ .ctrl = -1, .host_number = host };
 	for (size_t i = 0; i < devices->nr && err == -ENOENT; i++)
-		err = filter_choose_disk(devices, &devices->devices[i], text, choice);
-	return err == -ENOENT ? filter_refuse(devices, text) : err;
+		if (devices->devices[i].host_number == host)
+			err = filter_choose_disk(devices, &devices->devices[i], text, choice);
+	return err;
+}
+
+/* A name without a machine is that of each machine's disk. */
+static int filter_choose(struct capture_filter *f, const struct device_list *devices,
+			 const char *text)
+{
+	const uint16_t last = filter_last_host(devices);
+	const size_t before = f->nr_choices;
+
+	for (uint16_t host = 0; host <= last; host++) {
+		int err = filter_choose_of(devices, host, text, &f->choices[f->nr_choices]);
+
+		if (err && err != -ENOENT)
+			return err;
+		f->nr_choices += !err;
+	}
+	return f->nr_choices > before ? 0 : filter_refuse(devices, text);
 }
 
 static int filter_init_devices(struct capture_filter *f, const struct device_list *devices)
@@ -120,12 +159,11 @@ static int filter_init_devices(struct capture_filter *f, const struct device_lis
 	int err = 0;
 
 	f->devices = devices;
-	f->choices = calloc(names->nr + 1, sizeof(*f->choices));
+	f->choices = calloc(names->nr * (filter_last_host(devices) + 1u) + 1, sizeof(*f->choices));
 	if (!f->choices)
 		return log_err(-ENOMEM, "out of memory");
-	for (; !err && f->nr_choices < names->nr; f->nr_choices++)
-		err = filter_choose(devices, names->words[f->nr_choices],
-				    &f->choices[f->nr_choices]);
+	for (size_t i = 0; !err && i < names->nr; i++)
+		err = filter_choose(f, devices, names->words[i]);
 	return err;
 }
 

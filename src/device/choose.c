@@ -503,6 +503,8 @@ int device_list__station(const struct device_list *list, int index)
 
 bool device_choice__means(const struct device_choice *choice, const struct device *device)
 {
+	if (choice->host_number && device->host_number != choice->host_number)
+		return false;
 	if (choice->ctrl >= 0)
 		return device->ctrl == choice->ctrl;
 	if (!choice->disk[0])
@@ -534,7 +536,7 @@ char *device_list__names(const struct device_list *list, char *buf, size_t size)
 		    len >= size)
 			continue;
 		len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? ", " : "",
-					list->devices[i].name);
+					device__shown(&list->devices[i]));
 	}
 	if (nr > CHOOSE_NAMES_MAX && len < size)
 		snprintf(buf + len, size - len, " and %zu more", nr - CHOOSE_NAMES_MAX);

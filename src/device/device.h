@@ -105,6 +105,7 @@ struct device_choice {
 	char disk[32];			  /* a disk, or "" */
 	int ctrl;			  /* a whole controller, or -1 */
 	uint64_t from_sector, nr_sectors; /* of a partition; nr 0: the whole disk */
+	uint16_t host_number;		  /* of captures of several machines; 0: of any */
 };
 
 /*

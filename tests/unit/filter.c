@@ -208,6 +208,49 @@ static void check_partitions(void)
 	ok(!passes_partition("sdb1", block, 6), "and a flush's is none");
 }
 
+/* Two machines have a sdb1, which begins elsewhere, and one of them has a sdc. */
+static void check_hosts(void)
+{
+	static struct device_partition later[] = { { "sdb1", 4096, 1000 } };
+	struct device of_two[] = { devices[6], devices[6], devices[4] };
+	const struct device_list both = { .devices = of_two, .nr = 3 };
+	const struct capture_filter_names two = { .devices = &both, .op_names = op_names };
+	static const struct {
+		const char *word, *what;
+		uint32_t sector;
+		bool passes[2];
+	} cases[] = {
+		{ "sdb1", "a partition is each machine's own: the first", 2048, { true, false } },
+		{ "sdb1", "the second", 4096, { false, true } },
+		{ "sdb", "a disk is of both", 0, { true, true } },
+		{ "db8:sdb", "with a machine, of that one", 0, { false, true } },
+		{ "db7:/dev/sdb1", "so is a partition", 2048, { true, false } },
+		{ "db8:8:16", "and a number", 0, { false, true } },
+		{ "db7:sda", "a disk that only the other machine has", 0, { false, false } },
+		{ "db9:sdb", "a machine that is not there", 0, { false, false } },
+	};
+
+	of_two[0].host = "db7";
+	of_two[0].host_number = 1;
+	of_two[1].host = of_two[2].host = "db8";
+	of_two[1].host_number = of_two[2].host_number = 2;
+	of_two[1].partitions = later;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *const word = cases[i].word;
+		const struct filter_options options = { .devices = { WORDS(word), 1 } };
+		struct io_record block = { .kind = IO_BLOCK, .cdw10 = { cases[i].sector } };
+		struct capture_filter filter;
+		bool is_good = true;
+		int err = capture_filter__init(&filter, &options, 0, &two);
+
+		for (int of = 0; of < 2; of++)
+			is_good &= (!err && capture_filter__passes(&filter, &block, &of_two[of])) ==
+				   cases[i].passes[of];
+		ok(is_good, "%s", cases[i].what);
+		capture_filter__free(&filter);
+	}
+}
+
 /* Discards do not say where they begin. */
 static void check_unplaced(void)
 {
@@ -357,6 +400,7 @@ int main(void)
 {
 	check_devices();
 	check_partitions();
+	check_hosts();
 	check_unplaced();
 	check_cgroups();
 	check_ops();
