@@ -92,7 +92,7 @@ async fsync --by file -- --filename="/dev/$dev" --rw=write --iodepth=1 --number_
 syncs=$(fio_ios /tmp/fsync.fio sync)
 is "$(of fsync write total count) $(of fsync fsync total count)" "13 $syncs" "fsync: as many as fio's" || note "$(cat /tmp/fsync)"
 is "$(of fsync fsync punt count)" "$syncs" "fsync: all punted"
-[ "$syncs" -ge 12 ] && grep -q "\"op\":\"fsync\",\"dev\":\"$dev\",\"file\":\"\[device\]\"" /tmp/fsync
+[ "$syncs" -ge 12 ] && grep -q "\"op\":\"fsync\",\"fs\":null,\"dev\":\"$dev\",\"file\":\"\[device\]\"" /tmp/fsync
 ok $? "fsync: with its file" || note "$(cat /tmp/fsync)"
 
 # Reads that need no device.
