@@ -4,7 +4,8 @@
  * fsync open and close a cell of the thread; sched_switch and sched_wakeup divide the time between.
  * The kernel's stack at each sleep says why; user space puts it into words. A thread that is in no
  * watched call costs sched_switch two comparisons. Each function has programs for fentry and for
- * kprobes. It cannot see a call that began before it was attached.
+ * kprobes; a kernel that allows neither has the tracepoints of all system calls. It cannot see a
+ * call that began before it was attached.
  */
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
@@ -33,6 +34,15 @@ struct task_struct___state {
 
 struct task_struct___renamed {
 	unsigned int __state;
+};
+
+struct thread_info___abi {
+	unsigned int status; /* x86_64 */
+	unsigned long flags; /* arm64 */
+};
+
+struct task_struct___abi {
+	struct thread_info___abi thread_info;
 };
 
 #pragma clang attribute pop
@@ -292,3 +302,62 @@ int waits_fsync_k(struct pt_regs *ctx)
 }
 
 RETURNS(do_fsync, BY_FSYNC, waits_fsync)
+
+/* ---- system calls: where functions cannot be probed ---- */
+
+const volatile __u8 system_calls[WAIT_SYSTEM_CALLS] = { 0 }; /* enum wait_system_call, by number */
+
+/* Of 64 bits: a call of 32 bits has a number of its own. */
+#if defined(__TARGET_ARCH_x86)
+#define FIRST_ARGUMENT(regs) (&(regs)->rdi)
+#define SIXTH_ARGUMENT(regs) (&(regs)->r9)
+#define TASK_IS_32_BIT(task) (BPF_CORE_READ(task, thread_info.status) & 1 << 1) /* TS_COMPAT */
+#else
+#define FIRST_ARGUMENT(regs) (&((struct user_pt_regs *)(regs))->regs[0])
+#define SIXTH_ARGUMENT(regs) (&((struct user_pt_regs *)(regs))->regs[5])
+#define TASK_IS_32_BIT(task) (BPF_CORE_READ(task, thread_info.flags) & 1 << 22) /* TIF_32BIT */
+#endif
+
+inline_always enum wait_function function_behind(enum wait_system_call call)
+{
+	switch (call) {
+	case SYSTEM_READ: return BY_READ;
+	case SYSTEM_WRITE: return BY_WRITE;
+	case SYSTEM_PWRITEV2: return BY_WRITEV;
+	case SYSTEM_SYNC_RANGE: return BY_SYNC_RANGE;
+	default: return BY_FSYNC;
+	}
+}
+
+SEC("raw_tp/sys_enter")
+int waits_enter(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct___abi *task = (void *)bpf_get_current_task();
+	struct pt_regs *regs = (void *)ctx->args[0];
+	const __u64 number = ctx->args[1];
+	__u64 fd = 0, flags = 0;
+	__u8 call;
+
+	if (number >= WAIT_SYSTEM_CALLS)
+		return 0;
+	call = system_calls[number];
+	if (!call || TASK_IS_32_BIT(task))
+		return 0;
+	bpf_probe_read_kernel(&fd, sizeof(fd), FIRST_ARGUMENT(regs));
+	if (call == SYSTEM_PWRITEV2)
+		bpf_probe_read_kernel(&flags, sizeof(flags), SIXTH_ARGUMENT(regs));
+	else
+		flags = call == SYSTEM_FDATASYNC;
+	call_begins_on((__u32)fd, function_behind(call), (__u32)flags);
+	return 0;
+}
+
+SEC("raw_tp/sys_exit")
+int waits_leave(void *ctx)
+{
+	struct wait_task *t = task_of((__u32)bpf_get_current_pid_tgid());
+
+	if (t)
+		call_ends(t->by);
+	return 0;
+}

@@ -34,7 +34,6 @@ struct doctor_facts {
 	struct rehearsal rehearsal;
 	struct device_list devices;
 	bool has_tag_event;			      /* block_rq_tag_wait */
-	bool has_uring_event;			      /* io_uring_complete */
 	uint64_t queue_functions[NR_QUEUE_FUNCTIONS]; /* addresses; 0: not in this kernel */
 	int queue_err;				      /* these are not known */
 };

@@ -14,8 +14,6 @@ static void facts_read_waits(struct doctor_facts *facts)
 
 	facts->has_tag_event =
 		btf && kernel__event_arguments(btf, "btf_trace_block_rq_tag_wait") >= 0;
-	facts->has_uring_event =
-		btf && kernel__event_arguments(btf, "btf_trace_io_uring_complete") >= 0;
 	facts->queue_err = kallsyms__find("/proc/kallsyms", queue_functions, facts->queue_functions,
 					  NR_QUEUE_FUNCTIONS);
 }

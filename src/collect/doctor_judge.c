@@ -137,7 +137,7 @@ static const struct loss {
 	  "names of waits before the request, all in Q2G (requires kprobes)" },
 	{ NEED_ACCESSES, facts_probe_functions, "accesses (requires fentry or kprobes)" },
 	{ NEED_CALL_WAITS, facts_probe_functions,
-	  "read, write, fsync and libaio: only --async of io_uring (requires fentry or kprobes)" },
+	  "page faults, msync and libaio (requires fentry or kprobes)" },
 	{ NEED_TRACEPOINTS, facts_list_tracepoints, "tracepoints (tracefs is not readable)" },
 	{ NEED_ANY_FUNCTION, facts_probe_functions,
 	  "kernel functions (requires fentry or kprobes)" },
@@ -192,10 +192,6 @@ static void judge_refusal(const struct doctor_report *report, const struct docto
 		snprintf(why, size, "requires BPF ring buffers: %s", doctor_error(ring));
 	else if (needs & NEED_FUNCTIONS && !facts_probe_functions(facts))
 		snprintf(why, size, "functions cannot be probed here: no fentry and no kprobes");
-	else if (needs & NEED_CALL_WAITS && !facts_probe_functions(facts) &&
-		 !facts->has_uring_event)
-		snprintf(why, size,
-			 "no fentry, no kprobes, and no events of io_uring on this kernel");
 	else if (needs & NEED_CALLS && !facts_probe_functions(facts) &&
 		 !facts_probe_processes(facts))
 		snprintf(why, size,

@@ -23,7 +23,7 @@ enum need {
 	NEED_TRACEPOINTS = 1 << 9,   /* the kernel's list of its tracepoints */
 	NEED_ANY_FUNCTION = 1 << 10, /* functions, if an argument names one */
 	NEED_WAITS = 1 << 12,	     /* names of the waits before a request */
-	NEED_CALL_WAITS = 1 << 13,   /* calls that wait; requests of io_uring do without */
+	NEED_CALL_WAITS = 1 << 13,   /* calls that wait: functions, or all system calls */
 };
 
 #endif

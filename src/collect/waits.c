@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -28,9 +29,9 @@ struct waits {
 	char *op_names[KERNEL_OPS];
 	const struct waits_takers *takers; /* of the current reader */
 	void *taker;
-	bool by_fentry;	  /* what is tried now */
-	struct waits_at { /* by hook */
-		enum waits_method { NOT_AT_ALL, BY_FENTRY, BY_KPROBE } method;
+	enum waits_method { NOT_AT_ALL, BY_FENTRY, BY_KPROBE, BY_SYSTEM_CALL } tried; /* now */
+	struct waits_at {							      /* by hook */
+		enum waits_method method;
 		const char *function;
 		int id; /* of its type, by fentry */
 	} at[WAITS_HOOKS];
@@ -41,6 +42,40 @@ struct waits {
 static struct wait_settings *waits_settings(const struct waits *w)
 {
 	return (struct wait_settings *)&w->skel->rodata->settings;
+}
+
+enum {
+	WAITS_SYNCS = 1 << WAIT_FSYNC | 1 << WAIT_FDATASYNC,
+	WAITS_WRITES = 1 << WAIT_WRITE | 1 << WAIT_SYNCWRITE,
+};
+
+/* Those of a descriptor, by number: a page fault is none, and msync(2) has none. */
+static void waits_set_system_calls(const struct waits *w)
+{
+	static const struct {
+		int number;
+		enum wait_system_call call;
+		uint32_t calls; /* mask of enum wait_call */
+	} followed[] = {
+		{ SYS_read, SYSTEM_READ, 1 << WAIT_READ },
+		{ SYS_pread64, SYSTEM_READ, 1 << WAIT_READ },
+		{ SYS_readv, SYSTEM_READ, 1 << WAIT_READ },
+		{ SYS_preadv, SYSTEM_READ, 1 << WAIT_READ },
+		{ SYS_preadv2, SYSTEM_READ, 1 << WAIT_READ },
+		{ SYS_write, SYSTEM_WRITE, WAITS_WRITES },
+		{ SYS_pwrite64, SYSTEM_WRITE, WAITS_WRITES },
+		{ SYS_writev, SYSTEM_WRITE, WAITS_WRITES },
+		{ SYS_pwritev, SYSTEM_WRITE, WAITS_WRITES },
+		{ SYS_pwritev2, SYSTEM_PWRITEV2, WAITS_WRITES },
+		{ SYS_fsync, SYSTEM_FSYNC, WAITS_SYNCS },
+		{ SYS_fdatasync, SYSTEM_FDATASYNC, WAITS_SYNCS },
+		{ SYS_sync_file_range, SYSTEM_SYNC_RANGE, 1 << WAIT_SYNCRANGE },
+	};
+	uint8_t *kinds = (uint8_t *)w->skel->rodata->system_calls;
+
+	for (size_t i = 0; i < sizeof(followed) / sizeof(followed[0]); i++)
+		if (w->wants.calls & followed[i].calls)
+			kinds[followed[i].number] = (uint8_t)followed[i].call;
 }
 
 static int waits_set(void *owner)
@@ -71,15 +106,11 @@ static int waits_set(void *owner)
 	ro->preflush_flag = kernel__request_flag(w->feed.btf, "__REQ_PREFLUSH");
 	ro->fua_flag = kernel__request_flag(w->feed.btf, "__REQ_FUA");
 	ro->min_ns = f->min_ns.given ? f->min_ns.value : 0;
+	waits_set_system_calls(w);
 	return 0;
 }
 
 /* ---- programs ---- */
-
-enum {
-	WAITS_SYNCS = 1 << WAIT_FSYNC | 1 << WAIT_FDATASYNC,
-	WAITS_WRITES = 1 << WAIT_WRITE | 1 << WAIT_SYNCWRITE,
-};
 
 /*
  * A program NAME at the function's entry and NAME_end at its end, and the same with _k for kprobes.
@@ -133,13 +164,13 @@ static struct waits_at waits_place(const struct waits *w, const struct waits_hoo
 {
 	struct waits_at at = { .method = BY_KPROBE };
 
-	if (!(w->wants.calls & hook->calls))
+	if (!(w->wants.calls & hook->calls) || w->tried == BY_SYSTEM_CALL)
 		return (struct waits_at){ 0 };
-	if (w->by_fentry)
+	if (w->tried == BY_FENTRY)
 		waits_find_typed(w, hook, &at);
 	if (at.function)
 		at.method = BY_FENTRY;
-	else if (w->by_fentry && trial__do(TRIAL_KPROBE))
+	else if (w->tried == BY_FENTRY && trial__do(TRIAL_KPROBE))
 		at.method = NOT_AT_ALL;
 	return at;
 }
@@ -175,6 +206,8 @@ static int waits_choose(void *owner)
 	bpf_program__set_autoload(w->skel->progs.waits_bio, true);
 	for (int i = 0; i < NR_STORY_PROGRAMS; i++)
 		bpf_program__set_autoload(waits_story_program(w, i), w->wants.commands);
+	bpf_program__set_autoload(w->skel->progs.waits_enter, w->tried == BY_SYSTEM_CALL);
+	bpf_program__set_autoload(w->skel->progs.waits_leave, w->tried == BY_SYSTEM_CALL);
 	for (int i = 0; i < NR_HOOKS; i++) {
 		w->at[i] = waits_place(w, &waits_hooks[i]);
 		for (int is_end = 0; is_end < 2 && w->at[i].method && !err; is_end++) {
@@ -210,10 +243,14 @@ static int waits_attach_kprobe(struct waits *w, int hook, bool is_end)
 	return 0;
 }
 
-static int waits_attach_hooks(struct waits *w, bool is_end)
+static int waits_attach_calls(struct waits *w, bool is_end)
 {
 	int err = 0;
 
+	if (w->tried == BY_SYSTEM_CALL)
+		return feed__keep(&w->feed,
+				  bpf_program__attach(is_end ? w->skel->progs.waits_leave
+							     : w->skel->progs.waits_enter));
 	for (int i = 0; i < NR_HOOKS && !err; i++) {
 		if (w->at[i].method == BY_FENTRY)
 			err = feed__keep(&w->feed,
@@ -229,6 +266,12 @@ static int waits_say_missing(const struct waits *w)
 {
 	int nr = 0, missing = 0;
 
+	if (w->tried == BY_SYSTEM_CALL) {
+		log_note("functions cannot be probed here: calls are followed by the tracepoints "
+			 "of all system calls, which costs each of them; page faults, msync and "
+			 "32-bit programs are not followed");
+		return 0;
+	}
 	for (int i = 0; i < NR_HOOKS; i++) {
 		const struct waits_hook *hook = &waits_hooks[i];
 
@@ -267,9 +310,9 @@ static int waits_attach(struct waits *w)
 	err = err ?: feed__keep(&w->feed, bpf_program__attach(w->skel->progs.waits_switch));
 	err = err ?: waits_attach_story(w);
 	err = err ?: feed__keep(&w->feed, bpf_program__attach(w->skel->progs.waits_bio));
-	err = err ?: waits_attach_hooks(w, true);
+	err = err ?: waits_attach_calls(w, true);
 	w->feed.start_ns = clock__mono_ns(); /* no call that is seen began earlier */
-	return err ?: waits_attach_hooks(w, false);
+	return err ?: waits_attach_calls(w, false);
 }
 
 static int waits_open(void *owner, const struct bpf_object_open_opts *opts)
@@ -286,21 +329,21 @@ static int waits_open(void *owner, const struct bpf_object_open_opts *opts)
 	return 0;
 }
 
-static int waits_try(struct waits *w, bool by_fentry, struct start *start)
+static int waits_try(struct waits *w, enum waits_method method, struct start *start)
 {
 	static const struct feed_steps steps = { waits_open, waits_set, waits_choose };
 	int err;
 
-	w->by_fentry = by_fentry;
+	w->tried = method;
 	err = feed__load(&w->feed, &steps, w, w->wants.buffer_bytes, start);
 	if (err)
 		return err;
 	start->step = START_ATTACH;
-	start->what = "vfs_read";
+	start->what = method == BY_SYSTEM_CALL ? "sys_enter" : "vfs_read";
 	return start->err = waits_attach(w);
 }
 
-/* Neither method can be tried: for lack of rights, or because this kernel has none. */
+/* No method can be tried: for lack of rights, or because no such call can be followed. */
 static int waits_say_none(void)
 {
 	int err = trial__do(TRIAL_RAW_TP);
@@ -308,23 +351,35 @@ static int waits_say_none(void)
 	if (err)
 		return obstacle__say(&(struct start){ START_PROGRAMS, err });
 	return log_err(-EOPNOTSUPP, "functions cannot be probed here: no fentry and no kprobes; "
-				    "iosonar layers shows the time of each I/O");
+				    "page faults are not followed without");
+}
+
+static bool waits_may(const struct waits *w, enum waits_method method)
+{
+	switch (method) {
+	case BY_FENTRY: return !trial__fentry(w->feed.btf);
+	case BY_KPROBE: return !trial__do(TRIAL_KPROBE);
+	case BY_SYSTEM_CALL:
+		return w->wants.calls & ~(1u << WAIT_FAULT) && !trial__do(TRIAL_RAW_TP);
+	default: return false;
+	}
 }
 
 /* A wrong option ends it with a message; a method that fails leads to the next one. */
 static int waits_start_programs(struct waits *w)
 {
+	static const char *const names[] = { "", "fentry", "kprobes", "system calls" };
 	struct start start = { 0 };
 	bool any = false;
 	int err;
 
-	for (int by_kprobe = 0; by_kprobe < 2; by_kprobe++) {
-		if (by_kprobe ? trial__do(TRIAL_KPROBE) : trial__fentry(w->feed.btf))
+	for (enum waits_method method = BY_FENTRY; method <= BY_SYSTEM_CALL; method++) {
+		if (!waits_may(w, method))
 			continue;
 		any = true;
 		start = (struct start){ 0 };
-		err = waits_try(w, !by_kprobe, &start);
-		log_verbose("programs for %s: %s", by_kprobe ? "kprobes" : "fentry",
+		err = waits_try(w, method, &start);
+		log_verbose("programs for %s: %s", names[method],
 			    err ? strerror(-err) : "attached");
 		if (!err)
 			return waits_say_missing(w);

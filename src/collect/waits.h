@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * waits.h: the collector of `waits`: calls in which a thread waited, with the places where it
- * slept. Costs two programs per watched call, and two comparisons per switch of any task. It
- * requires fentry or kprobes, and cannot see a call that began before it was attached.
+ * slept. Costs two programs per watched call, and two comparisons per switch of any task. Where
+ * neither fentry nor kprobes work, it costs two programs per system call of any task, and does not
+ * see page faults. It cannot see a call that began before it was attached.
  */
 #ifndef IOSONAR_COLLECT_WAITS_H
 #define IOSONAR_COLLECT_WAITS_H

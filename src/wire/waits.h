@@ -23,6 +23,7 @@ enum {
 	WAIT_SHARES = 1024,   /* tasks in transactions that are not committed */
 	WAIT_DIRTIERS = 8192, /* files whose last writer is known */
 	WAIT_WRITERS = 1024,
+	WAIT_SYSTEM_CALLS = 512, /* numbers that are looked up */
 };
 
 enum wait_call {
@@ -34,6 +35,17 @@ enum wait_call {
 	WAIT_SYNCRANGE, /* sync_file_range(2) */
 	WAIT_FAULT,
 	NR_WAIT_CALLS,
+};
+
+/* What a system call is, where functions cannot be probed. */
+enum wait_system_call {
+	SYSTEM_NONE, /* not followed */
+	SYSTEM_READ,
+	SYSTEM_WRITE,
+	SYSTEM_PWRITEV2, /* its sixth argument has flags */
+	SYSTEM_FSYNC,
+	SYSTEM_FDATASYNC,
+	SYSTEM_SYNC_RANGE,
 };
 
 /* What is known at a sleep about the I/O of the thread in this call. */

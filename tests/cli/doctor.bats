@@ -94,7 +94,6 @@ words_of() {
 	print) echo "print raw:block_rq_complete -t 20ms" ;;
 	pair) echo "pair raw:block_rq_issue raw:block_rq_complete on rq -t 20ms" ;;
 	class) echo "class bio -t 20ms" ;;
-	waits) echo "waits $([ "$2" = ok ] || echo --async) -t 20ms" ;; # calls may be out of reach
 	calls) echo "calls user:$(readlink -f "$iosonar"):main -t 20ms" ;; # kernel functions may be out of reach
 	record) echo "record --stages -w $dir/a.cap -t 20ms" ;;
 	events) echo "events raw:block_*" ;;

@@ -644,13 +644,8 @@ static void test_losses(void)
 		"or kprobes)");
 	is_command("class", doctor_no, "functions cannot be probed here: no fentry and no kprobes");
 	is_command("calls", doctor_partly, "without kernel functions (requires fentry or kprobes)");
-	is_command("waits", doctor_no,
-		   "no fentry, no kprobes, and no events of io_uring on this kernel");
-	facts.has_uring_event = true;
-	judge(&facts);
 	is_command("waits", doctor_partly,
-		   "without read, write, fsync and libaio: only --async of io_uring (requires "
-		   "fentry or kprobes)");
+		   "without page faults, msync and libaio (requires fentry or kprobes)");
 	facts.tried[TRIAL_UPROBE] = -EACCES;
 	judge(&facts);
 	is_command("calls", doctor_no,
