@@ -11,7 +11,7 @@ static const struct {
 	[STEP_SUBMIT] = { "submit", "in the thread that submits" },
 	[STEP_PUNT] = { "punt", "waiting for a worker" },
 	[STEP_WORKER] = { "worker", "in a worker" },
-	[STEP_DEVICE] = { "device", "its bios, queued to ended" },
+	[STEP_DEVICE] = { "device", "its bios or command, to the end" },
 	[STEP_POST] = { "post", "done, completion not yet posted" },
 	[STEP_REST] = { "rest", "nothing of it is under way" },
 };
@@ -163,14 +163,21 @@ static bool async_is_under_way(const struct async_record *r, uint64_t ns)
 	return r->queued_ns && ns >= r->queued_ns && (!async_bios_ended(r) || ns < r->ended_ns);
 }
 
+/* A command that was handed over before it was issued waits in the queue of its device. */
+static enum async_step async_returned(const struct async_record *r)
+{
+	if (r->queued_ns > r->return_ns)
+		return STEP_DEVICE;
+	return r->bios || r->flags & ASYNC_PUNTED ? STEP_POST : STEP_REST;
+}
+
 static void async_put_issues(struct async_marks *m, const struct async_record *r)
 {
 	if (r->issue_ns > r->start_ns && !async_is_under_way(r, r->issue_ns))
 		async_put(m, r->issue_ns, async_work(r, r->issue_ns));
 	if (r->return_ns >= r->issue_ns && !async_is_under_way(r, r->return_ns) &&
 	    !(r->punt_ns > r->return_ns))
-		async_put(m, r->return_ns,
-			  r->bios || r->flags & ASYNC_PUNTED ? STEP_POST : STEP_REST);
+		async_put(m, r->return_ns, async_returned(r));
 }
 
 /* What is not known to have been issued: functions could not be probed, or it was cancelled. */

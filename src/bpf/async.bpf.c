@@ -3,8 +3,9 @@
  * async.bpf.c: where was a request of io_uring between its submission and its completion? Raw
  * tracepoints of io_uring open, mark and close its cell, which is known by the request's address.
  * Two programs around io_issue_sqe, for fentry or for kprobes, tell which thread works for which
- * request: so a bio finds its request. Requests of libaio have no tracepoints, only functions. It
- * cannot see when the program reads the completion.
+ * request: so a bio finds its request. A command passed to a driver has no bio, but is known by its
+ * address, too. Requests of libaio have no tracepoints, only functions. It cannot see when the
+ * program reads the completion.
  */
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
@@ -100,6 +101,8 @@ inline_always void fill_request(struct async_record *r, struct io_kiocb *request
 	r->opcode = BPF_CORE_READ(request, opcode);
 	r->flags = ring_flags(request);
 	r->user_data = user_data_of(request);
+	if (is_command(r->opcode) && !commands_anywhere)
+		commands_anywhere = 1;
 }
 
 inline_always void request_put(__u64 address, const struct async_record *r)
@@ -376,15 +379,10 @@ int async_split(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-SEC("raw_tp/block_rq_complete")
-int async_rq_end(struct bpf_raw_tracepoint_args *ctx)
+inline_always void bios_ended(struct request *rq)
 {
-	struct request *rq = (void *)ctx->args[0];
-	struct bio *bio;
+	struct bio *bio = BPF_CORE_READ(rq, bio);
 
-	if (!bios_anywhere || (__u32)ctx->args[2] < BPF_CORE_READ(rq, __data_len))
-		return 0; /* of a part of a request the rest follows */
-	bio = BPF_CORE_READ(rq, bio);
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < ASYNC_MERGED && bio; i++) {
 		__u64 at = (__u64)bio;
@@ -392,7 +390,6 @@ int async_rq_end(struct bpf_raw_tracepoint_args *ctx)
 		bio = BPF_CORE_READ(bio, bi_next);
 		bio_ended(at);
 	}
-	return 0;
 }
 
 /* Of devices without requests (device mapper). */
@@ -401,6 +398,64 @@ int async_bio_end(struct bpf_raw_tracepoint_args *ctx)
 {
 	if (bios_anywhere)
 		bio_ended(ctx->args[1]);
+	return 0;
+}
+
+/* ---- commands that are passed to a driver: no bio is queued ---- */
+
+/* Such a request of the block layer has the command in end_io_data, since 5.19 (456cba386e94). */
+inline_always struct async_record *command_of(struct request *rq)
+{
+	__u64 command = (__u64)BPF_CORE_READ((struct request___command *)rq, end_io_data);
+	struct async_record *r;
+
+	if (!command)
+		return 0;
+	r = request_of(command - bpf_core_field_offset(struct io_kiocb, file));
+	return r && is_command(r->opcode) ? r : 0;
+}
+
+/* Issued again, after the device was busy, it is under way since the first time. */
+SEC("raw_tp/block_rq_issue")
+int async_rq_issue(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct async_record *r;
+
+	if (!commands_anywhere)
+		return 0;
+	r = command_of((void *)ctx->args[0]);
+	if (!r || r->queued_ns)
+		return 0;
+	r->queued_ns = bpf_ktime_get_ns();
+	r->bios = 1;
+	return 0;
+}
+
+inline_always void command_ended(struct request *rq)
+{
+	struct async_record *r = command_of(rq);
+
+	if (!r || !r->queued_ns)
+		return;
+	r->ended_ns = bpf_ktime_get_ns();
+	r->ended = 1;
+}
+
+/* ---- requests of the block layer ---- */
+
+SEC("raw_tp/block_rq_complete")
+int async_rq_end(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct request *rq = (void *)ctx->args[0];
+
+	if (!bios_anywhere && !commands_anywhere)
+		return 0;
+	if ((__u32)ctx->args[2] < BPF_CORE_READ(rq, __data_len))
+		return 0; /* of a part of a request the rest follows */
+	if (bios_anywhere)
+		bios_ended(rq);
+	if (commands_anywhere)
+		command_ended(rq);
 	return 0;
 }
 

@@ -22,6 +22,8 @@ enum {
 	ASYNC_SETUP_SQPOLL = 1 << 1,
 	ASYNC_SKIP_SUCCESS = 1 << 6,
 	ASYNC_CQE_MORE = 1 << 1,
+	ASYNC_COMMAND = 46, /* IORING_OP_URING_CMD */
+	ASYNC_COMMAND128 = 64,
 };
 
 const volatile struct async_settings async = { 0 };
@@ -37,7 +39,7 @@ struct io_cqe {
 };
 
 struct io_kiocb {
-	struct file *file;
+	struct file *file; /* where a command begins, too: struct io_uring_cmd */
 	struct io_ring_ctx *ctx;
 	struct io_cqe cqe;
 	__u8 opcode;
@@ -51,6 +53,10 @@ struct io_event {
 /* Of libaio; begins with its struct kiocb. */
 struct aio_kiocb {
 	struct io_event ki_res;
+};
+
+struct request___command {
+	void *end_io_data;
 };
 
 /* Before 5.19 (cef216fc32d7). */
@@ -106,6 +112,7 @@ struct {
 } async_bios SEC(".maps");
 
 __u32 issues_anywhere = 0, bios_anywhere = 0; /* how many entries the tables have */
+__u32 commands_anywhere = 0;		      /* 1 since the first one was submitted */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -152,6 +159,11 @@ inline_always struct async_record *whose(const struct async_whose *w)
 	struct async_record *r = request_of(w->request);
 
 	return r && r->submit_ns == w->submit_ns ? r : 0;
+}
+
+inline_always bool is_command(__u8 opcode)
+{
+	return opcode == ASYNC_COMMAND || opcode == ASYNC_COMMAND128;
 }
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include "base/clock.h"
 #include "base/log.h"
@@ -29,7 +30,7 @@ struct async {
 	struct async_bpf *skel;
 	enum async_method methods[NR_ASYNC_HOOKS];
 	bool submits_sqe; /* io_uring_submit_sqe, else io_uring_submit_req */
-	bool has_punt, has_link, has_defer;
+	bool has_punt, has_link, has_defer, has_commands;
 	async_fn fn; /* of the current reader */
 	void *taker;
 };
@@ -87,6 +88,7 @@ static int async_find_events(struct async *a, struct async_settings *ro)
 	a->has_punt = async_find(a, &punt, &ro->punt_at);
 	a->has_link = async_find(a, &link, &ro->link_at);
 	a->has_defer = async_find(a, &defer, &ro->defer_at);
+	a->has_commands = btf__find_by_name_kind(a->feed.btf, "io_uring_cmd", BTF_KIND_STRUCT) > 0;
 	ro->complete_is_named = complete == 4; /* until 5.17 */
 	ro->bio_is_second = kernel__event_arguments(a->feed.btf, "btf_trace_block_bio_queue") == 2;
 	return 0;
@@ -173,7 +175,7 @@ static struct bpf_program *async_hook_program(const struct async *a, int hook, b
 }
 
 /* In the order of attaching, ends before starts: every request that is seen has its end seen. */
-enum { NR_ASYNC_EVENTS = 9 };
+enum { NR_ASYNC_EVENTS = 10 };
 
 struct async_program {
 	struct bpf_program *program;
@@ -187,7 +189,8 @@ static void async_programs(const struct async *a, struct async_program programs[
 	const struct async_program all[NR_ASYNC_EVENTS] = {
 		{ skel->progs.async_complete, true },
 		{ skel->progs.async_bio_end, bios },
-		{ skel->progs.async_rq_end, bios },
+		{ skel->progs.async_rq_end, bios || a->has_commands },
+		{ skel->progs.async_rq_issue, a->has_commands },
 		{ skel->progs.async_split, bios },
 		{ skel->progs.async_bio, bios },
 		{ skel->progs.async_punt, a->has_punt },

@@ -34,15 +34,15 @@ struct async_record {
 	__u64 return_ns; /* and that returned */
 	__u64 punt_ns;	 /* given to a worker for the last time */
 	__u64 worker_ns; /* after that, a worker began */
-	__u64 queued_ns; /* its first bio */
-	__u64 ended_ns;	 /* its last bio */
+	__u64 queued_ns; /* its first bio; or its command, passed to a driver, was issued */
+	__u64 ended_ns;	 /* its last bio, or its command */
 	__u64 post_ns;	 /* its completion is in the ring */
 	__u64 user_data;
 	__u64 inode; /* wire/file_id.h; 0: it has no file, or none of a disk */
 	__u64 cgroup;
 	__u32 dev;
 	__u32 pid, tid;	   /* that submitted it */
-	__u32 bios, ended; /* queued, and of these ended */
+	__u32 bios, ended; /* queued, and of these ended; a command is one */
 	__u16 nth;
 	__u8 opcode; /* IORING_OP_*, or ASYNC_AIO_* */
 	__u8 flags;  /* mask of enum async_flag */

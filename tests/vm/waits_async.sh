@@ -5,7 +5,8 @@
 # timeout: 150
 #
 # waits --async: requests of io_uring and libaio are as many as fio's and take as long as fio's slat and clat; with force_async all are
-# punted, else none; steps are where the time was spent; buffered reads, fsync and linked requests have their steps.
+# punted, else none; steps are where the time was spent; buffered reads, fsync, linked requests and
+# commands passed to the driver have their steps.
 
 ms=20 # of each I/O
 null_disk nullb0 irqmode=2 completion_nsec=$((ms * 1000000))
@@ -85,6 +86,33 @@ is "$(of libaio aio_read total count) $(of libaio aio_read device count)" "97 97
 same libaio aio_read
 async libwrite -- --ioengine=libaio --filename=/dev/nullb0 --rw=randwrite --iodepth=16 --number_ios=211 --io_size=1T
 is "$(of libwrite aio_write total count) $(of libwrite aio_write device count)" "211 211" "libaio: 211 writes"
+
+# Commands that are passed to the driver have no bio, but their time on the device.
+ng=/dev/ng$(disk io0 | sed 's/^nvme//')
+# passed NAME COUNT OPTION...: fio's commands, all in order.
+passed() {
+	name=$1 count=$2
+	shift 2
+	async "$name" --slow 1 -- --ioengine=io_uring_cmd --cmd_type=nvme --filename="$ng" --direct=0 --rw=randread --number_ios="$count" --size=64m \
+		--io_size=1T "$@"
+	ops="$(of "$name" uring_cmd total count) $(of "$name" uring_cmd device count) $(of "$name" uring_cmd rest count)"
+	is "$(fio_ios "/tmp/$name.fio" read) $ops" "$count $count $count 0" "$name: as many as fio's, each has its device, and nothing in rest" ||
+		note "$(cat "/tmp/$name")"
+	awk -v device="$(of "$name" uring_cmd device sum_ns)" -v all="$(of "$name" uring_cmd total sum_ns)" \
+		'BEGIN { exit !(device > 0 && device <= all) }'
+	ok $? "$name: the device's time is a part of all"
+	grep -q '"type":"async_request".*"op":"uring_cmd".*"bios":1,' "/tmp/$name"
+	ok $? "$name: the slowest" || note "$(cat "/tmp/$name")"
+}
+if [ -c "$ng" ] && fio --name=t --ioengine=io_uring_cmd --cmd_type=nvme --filename="$ng" --rw=read --bs=4k --size=4k --output=/dev/null; then
+	passed passed 97 --iodepth=1
+	same passed uring_cmd
+	passed passed_deep 211 --iodepth=16 --iodepth_batch=8
+	passed passed_punted 31 --iodepth=1 --force_async=1
+	is "$(of passed_punted uring_cmd punt count)" 31 "passed_punted: all punted"
+else
+	skip "commands that are passed to the driver" "this kernel has no uring_cmd for NVMe"
+fi
 
 # fsync is always punted.
 dev=$(disk io0)
