@@ -182,7 +182,7 @@ static const struct option_def lasting_defs[] = {
 
 const char *const output_words[] = {
 	"text",	  "json", "csv",      "folded",	     "svg", "dot",	"chrome", "html",
-	"kernel", "fio",  "blktrace", "openmetrics", "hdr", "perfetto", NULL,
+	"kernel", "fio",  "blktrace", "openmetrics", "hdr", "perfetto", "matrix", NULL,
 };
 const char *const output_helps[] = {
 	[OUTPUT_TEXT] = "for people",
@@ -199,6 +199,7 @@ const char *const output_helps[] = {
 	[OUTPUT_OPENMETRICS] = "for Prometheus",
 	[OUTPUT_HDR] = "HdrHistogram log",
 	[OUTPUT_PERFETTO] = "for ui.perfetto.dev",
+	[OUTPUT_MATRIX] = "victims down, culprits across",
 };
 const char *const color_words[] = { "auto", "always", "never", NULL }; /* enum color_when */
 

@@ -49,9 +49,10 @@ const struct cmd cmd_blame = {
 	.group = "I/O",
 	.brief = "who made whom wait; what would be without a culprit",
 	.synopsis = "[options] [-- COMMAND...]",
-	.groups = CMD_GROUPS(&device_group, &lasting_group,
-			     OUTPUT_IN(OUTPUT_TABLES | OUTPUT_BIT(OUTPUT_HTML)), &write_group,
-			     &read_group, &alias_group),
+	.groups = CMD_GROUPS(
+		&device_group, &lasting_group,
+		OUTPUT_IN(OUTPUT_TABLES | OUTPUT_BIT(OUTPUT_HTML) | OUTPUT_BIT(OUTPUT_MATRIX)),
+		&write_group, &read_group, &alias_group),
 	.own = &blame_group,
 	.view_size = sizeof(struct blame_view),
 	.objects = CMD_OBJECTS(&blame_rows, &blame_without, &blame_device, &session_ledger),
@@ -187,8 +188,11 @@ static int blame_run(void *state, const struct options *options, char **argv)
 	int err;
 
 	v->is_page = options->output.format == OUTPUT_HTML;
+	v->is_matrix = options->output.format == OUTPUT_MATRIX;
 	if (v->is_page && v->without)
 		return log_err(-EINVAL, "--without has no page; use another format than html");
+	if (v->is_matrix && v->without)
+		return log_err(-EINVAL, "--without has no matrix; use another format");
 	v->by_mask = blame_by__mask(&v->by);
 	err = host_source__check(options, v->by_mask >> BLAME_BY_HOST & 1);
 	err = err
@@ -198,6 +202,7 @@ static int blame_run(void *state, const struct options *options, char **argv)
 	err = err ?: session__run(&blame_session, v, options, argv);
 	blame__free(&v->blame);
 	blame_page__free(&v->page);
+	blame_matrix__free(&v->matrix);
 	cgroup_groups__free(&v->groups);
 	table__free(v->table);
 	row_conditions__free(&v->conditions);

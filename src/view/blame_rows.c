@@ -24,6 +24,7 @@ struct blame_row {
 	struct blame_name victim, culprit;
 	uint64_t count, mean_ns, sum_ns, each_ns, without_ns;
 	double share, saved;
+	enum matrix_place place; /* of the culprit, in a matrix */
 };
 
 #define FIELD(name) offsetof(struct blame_row, name)
@@ -258,7 +259,12 @@ static void blame_put(struct blame_view *v, struct session *s, struct blame_row 
 	row->share = group->latency_ns ? 100 * ((double)sum_ns / (double)group->latency_ns) : 0;
 	if (v->culprit && !blame_name__is(&row->culprit, v->culprit))
 		return;
-	if (row_conditions__admit(&v->conditions, s, row))
+	if (!row_conditions__admit(&v->conditions, s, row))
+		return;
+	if (v->is_matrix)
+		blame_matrix__add(&v->matrix, row->dev, row->victim.label, row->culprit.label,
+				  row->place, row->share, (double)sum_ns);
+	else
 		v->put(v->table, row);
 }
 
@@ -276,9 +282,8 @@ static void blame_put_rest(struct blame_view *v, struct session *s, struct blame
 static void blame_put_victim(struct blame_view *v, struct session *s, struct blame_groups *g,
 			     size_t victim)
 {
-	const size_t top = v->top.given		     ? v->top.value
-			   : s->format == TABLE_TEXT ? BLAME_TOP
-						     : BLAME_PARTIES;
+	const bool is_short = s->format == TABLE_TEXT && !v->is_matrix;
+	const size_t top = v->top.given ? v->top.value : is_short ? BLAME_TOP : BLAME_PARTIES;
 	const struct blame_group *group = &g->groups[victim];
 	struct blame_place places[BLAME_PARTIES] = { { 0 } };
 	struct blame_row row;
@@ -294,8 +299,10 @@ static void blame_put_victim(struct blame_view *v, struct session *s, struct bla
 		else
 			rest_ns += places[i].first_ns;
 	}
+	row.place = MATRIX_OTHER;
 	if (rest_ns)
 		blame_put_rest(v, s, &row, group, "other culprits", rest_ns);
+	row.place = MATRIX_LAST;
 	if (g->elsewhere_ns)
 		blame_put_rest(v, s, &row, group, "other queues", g->elsewhere_ns);
 	blame_put_rest(v, s, &row, group, "device itself", group->device_ns);
@@ -492,11 +499,12 @@ int blame_rows__show(struct blame_view *v, struct session *s)
 	if (!g)
 		return log_no_memory();
 	blame_place_victims(g, places);
-	if (s->format == TABLE_TEXT)
+	if (s->format == TABLE_TEXT && !v->is_matrix)
 		blame_put_all(v, s, g, places, table__fit);
 	if (!blame_put_all(v, s, g, places, table__row))
 		log_warn("--victim: no command of '%s' was seen", v->victim);
-	err = blame_close(v, s, g);
+	err = blame_matrix__print(&v->matrix, s->out) ? log_no_memory() : 0;
+	err = err ?: blame_close(v, s, g);
 	free(g);
 	return err;
 }

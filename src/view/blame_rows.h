@@ -9,6 +9,7 @@
 
 #include "analyse/blame.h"
 #include "session/session.h"
+#include "view/blame_matrix.h"
 #include "view/blame_names.h"
 #include "view/blame_page.h"
 #include "view/cgroup_groups.h"
@@ -29,6 +30,8 @@ struct blame_view {
 	struct cgroup_groups groups;
 	bool is_page; /* -o html: */
 	struct blame_page page;
+	bool is_matrix; /* -o matrix: */
+	struct blame_matrix matrix;
 	const struct session *session; /* for names of cgroups */
 	struct table *table;
 	table_put_fn put;

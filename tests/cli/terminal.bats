@@ -124,6 +124,14 @@ too_wide() {
 	EOF
 }
 
+@test "a matrix shows the culprits that have room, and the sum of the others" {
+	terminal 80 'blame -r blame.cap -o matrix' >"$tmp/out"
+	grep -qx 'nvme0n1    backup fstrim dsm postgres device itself' "$tmp/out"
+	terminal 49 'blame -r blame.cap -o matrix' >"$tmp/out"
+	grep -qx 'nvme0n1    backup other culprits device itself' "$tmp/out"
+	grep -qx 'postgres    75.0%          10.5%         14.5%' "$tmp/out"
+}
+
 @test "columns that were chosen stay" {
 	terminal 60 'trace -r nvme.cap --columns time_s,dev,qid,cid,op,nsid,command,status,attempts,lat_ns' >"$tmp/out"
 	grep -q '^ *time dev     qid   cid op       nsid command .* status try latency$' "$tmp/out"

@@ -193,6 +193,21 @@ def _(data, golden):
             same("lba", r["address"], line.split()[1])
 
 
+# A matrix has the shares of the rows of the same capture, in another order.
+@case("blame-matrix")
+def _(data, golden):
+    rows = Golden(os.path.dirname(__file__), "blame").out
+    want = {(m[1], m[2], m[3]): m[4] for m in re.finditer(r"(\S+) (.+?) +\d+ +\S+ (.+?) +([0-9.]+%) ", "\n".join(rows))}
+    head, got = golden.out[0], {}
+    dev = head.split()[0]
+    for line in golden.out[1:]:
+        ends = [m.end() for m in re.finditer(r" (?:[0-9.]+%|-)(?= |$)", line)]
+        for begin, end in zip([len(dev)] + ends, ends):
+            victim = line[: ends[0]].rpartition(" ")[0].strip()
+            got[dev, victim, head[begin:end].strip()] = line[:end].split()[-1]
+    same("shares", got, want)
+
+
 @case("info-text", "info-hostile", "info-staged", "cache-info", "class-info", "info-repeated", "info-astray", "info-callless", "forged-info")
 def _(data, golden):
     v = view(data, golden.out[0])
