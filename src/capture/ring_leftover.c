@@ -23,6 +23,7 @@ struct leftover {
 	struct ring_list *list;
 	const char *name;
 	int fd;
+	bool first;	  /* of its run: the file that was written, not the spare */
 	uint64_t bytes;	  /* of the file, as found, */
 	uint64_t whole;	  /* up to the first damage */
 	uint64_t records; /* that blocks up to there have */
@@ -165,14 +166,23 @@ static int leftover_complete(struct leftover *l)
 	return fsync(l->fd) ? -errno : 0;
 }
 
-static void leftover_tell(const struct leftover *l, const char *name)
+enum { LEFTOVER_WHEN = 32 };
+
+static char *leftover_when(char when[LEFTOVER_WHEN], uint64_t wall_ns)
 {
-	char size[16], cut[64] = "", when[32] = "an unknown time";
-	time_t s = (time_t)(l->last_ns / 1000000000);
+	time_t s = (time_t)(wall_ns / 1000000000);
 	struct tm tm;
 
-	if (l->last_ns && gmtime_r(&s, &tm))
-		strftime(when, sizeof(when), "%F %T UTC", &tm);
+	if (!wall_ns || !gmtime_r(&s, &tm) || !strftime(when, LEFTOVER_WHEN, "%F %T UTC", &tm))
+		snprintf(when, LEFTOVER_WHEN, "an unknown time");
+	return when;
+}
+
+static void leftover_tell(const struct leftover *l, const char *name)
+{
+	char size[16], cut[64] = "", when[LEFTOVER_WHEN];
+
+	leftover_when(when, l->last_ns);
 	if (l->bytes > l->whole)
 		snprintf(cut, sizeof(cut), "; %" PRIu64 " bytes after them cannot be read",
 			 l->bytes - l->whole);
@@ -195,21 +205,38 @@ static int leftover_publish(struct leftover *l, struct ring_list *list)
 	return err;
 }
 
+/* After a power loss the file that was written may be empty: then all since the file before it is
+ * missing. The spare is always empty. */
+static void leftover_tell_removed(const struct leftover *l)
+{
+	char size[16], what[64] = "empty", stem[RING_NAME], when[LEFTOVER_WHEN];
+	uint64_t last_ns;
+
+	if (!l->bytes && !l->first)
+		return;
+	if (l->bytes)
+		snprintf(what, sizeof(what), "incomplete, with %s and no records",
+			 text__bytes(size, sizeof(size), l->bytes));
+	ring_name__temporary_number(l->name, stem);
+	last_ns = ring_list__last_ns(l->list, stem);
+	if (last_ns)
+		log_note("%s was left %s: removed; records after %s were not written", l->name,
+			 what, leftover_when(when, last_ns));
+	else
+		log_note("%s was left %s: removed; it was the first of its run", l->name, what);
+}
+
 static int leftover_remove(const struct leftover *l)
 {
-	char size[16];
-
 	if (unlinkat(l->list->directory, l->name, 0))
 		return -errno;
-	if (l->bytes)
-		log_note("%s was left incomplete, with %s and no records: removed", l->name,
-			 text__bytes(size, sizeof(size), l->bytes));
+	leftover_tell_removed(l);
 	return 0;
 }
 
-static void leftover_handle(struct ring_list *list, const char *name)
+static void leftover_handle(struct ring_list *list, const char *name, bool first)
 {
-	struct leftover l = { .list = list, .name = name };
+	struct leftover l = { .list = list, .name = name, .first = first };
 	struct stat st;
 	int err = 0;
 
@@ -235,11 +262,14 @@ static int leftover_is_one(const struct dirent *entry)
 
 int ring_leftover__recover(struct ring_list *list)
 {
+	char stem[RING_NAME], before[RING_NAME] = "";
 	struct dirent **found;
 	int nr = scandirat(list->directory, ".", &found, leftover_is_one, alphasort);
 
 	for (int i = 0; i < nr; i++) {
-		leftover_handle(list, found[i]->d_name);
+		ring_name__temporary_number(found[i]->d_name, stem);
+		leftover_handle(list, found[i]->d_name, strcmp(stem, before) != 0);
+		snprintf(before, sizeof(before), "%s", stem);
 		free(found[i]);
 	}
 	if (nr >= 0)

@@ -135,6 +135,23 @@ uint32_t ring_list__last_number(const struct ring_list *list, const char *stem)
 	return last;
 }
 
+uint64_t ring_list__last_ns(const struct ring_list *list, const char *stem)
+{
+	static const char key[] = "\"end_ns\":";
+	char other[RING_NAME];
+	uint64_t last_ns = 0;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		const char *end = strstr(list->entries[i].line, key);
+		uint64_t ns = end ? strtoull(end + strlen(key), NULL, 10) : 0;
+
+		if (ns > last_ns && ring_name__number(list->entries[i].name, other) &&
+		    !strcmp(stem, other))
+			last_ns = ns;
+	}
+	return last_ns;
+}
+
 size_t ring_list__nr_files(const struct ring_list *list)
 {
 	return list->nr - (list->nr && list->entries[list->nr - 1].gone);

@@ -45,6 +45,8 @@ int ring_list__add_file(struct ring_list *list, const char *name);
 int ring_list__publish(struct ring_list *list, const char *from, const char *to);
 /* The highest number of this stem; 0: none. */
 uint32_t ring_list__last_number(const struct ring_list *list, const char *stem);
+/* Wall clock of the newest record of this stem, as the manifest has it; 0: none. */
+uint64_t ring_list__last_ns(const struct ring_list *list, const char *stem);
 /* Removes the oldest file; false: there is none. */
 bool ring_list__remove_oldest(struct ring_list *list);
 /* Removes the oldest until nr_more files with more_bytes fit, too. */
