@@ -411,7 +411,9 @@ int ring__sync(struct ring *ring)
 {
 	int err = ring_hear(ring, false);
 
-	return !err && !ring->nr_orders ? ring_order(ring, RING_SYNC) : err;
+	if (err || ring->nr_orders)
+		return err;
+	return ring_order(ring, RING_SYNC) ?: 1;
 }
 
 int ring__finish(struct ring *ring)

@@ -48,8 +48,8 @@ int ring__keep(struct ring *ring);
 int ring__keep_full(struct ring *ring);
 /* Instead of ring__prepare: the file could not be begun, and is removed. Waits. */
 int ring__drop(struct ring *ring);
-/* What was written so far is to reach the disk, unless that is under way. Does not wait. Also hears
- * what became of earlier orders: 0 or a negative errno, logged. */
+/* What was written so far is to reach the disk. Does not wait. Also hears what became of earlier
+ * orders. 1; 0: not ordered, because one of these is under way; or a negative errno, logged. */
 int ring__sync(struct ring *ring);
 /* Waits for all that was ordered, and removes the spare: 0 or a negative errno, logged. */
 int ring__finish(struct ring *ring);

@@ -7,7 +7,8 @@
 #include "capture/ring.h"
 #include "session/recorder_inside.h"
 
-static const uint64_t recorder_sync_ns = 5000000000; /* what a power loss may take */
+/* What a power loss may take: five clocks, each of which may be a little late or early. */
+static const uint64_t recorder_sync_ns = 4500000000;
 
 /* ---- the ledger of a file ---- */
 
@@ -173,10 +174,13 @@ int recorder_ring_next(struct recorder *r)
 
 int recorder_ring_clock(struct recorder *r, uint64_t now_ns)
 {
+	int ordered = 0;
+
 	if (!r->writer)
 		return recorder_ring_open(r);
-	if (now_ns - r->ring.synced_ns < recorder_sync_ns)
-		return 0;
-	r->ring.synced_ns = now_ns;
-	return ring__sync(r->run.ring);
+	if (now_ns - r->ring.synced_ns >= recorder_sync_ns)
+		ordered = ring__sync(r->run.ring);
+	if (ordered > 0)
+		r->ring.synced_ns = now_ns;
+	return ordered < 0 ? ordered : 0;
 }
