@@ -44,7 +44,7 @@ const char *wait_call__name(enum wait_call call)
 		[WAIT_READ] = "read",		[WAIT_WRITE] = "write",
 		[WAIT_FSYNC] = "fsync",		[WAIT_SYNCWRITE] = "syncwrite",
 		[WAIT_FDATASYNC] = "fdatasync", [WAIT_SYNCRANGE] = "syncrange",
-		[WAIT_FAULT] = "fault",
+		[WAIT_FAULT] = "fault",		[WAIT_OPEN] = "open",
 	};
 
 	return call < NR_WAIT_CALLS ? names[call] : "other";

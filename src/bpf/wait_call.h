@@ -18,6 +18,7 @@
 #include "wire/waits.h"
 
 enum { WAIT_S_IFREG = 0100000, WAIT_S_IFDIR = 0040000 };
+enum { MAX_ERRNO = 4095 };
 enum { WAIT_O_DSYNC = 010000, WAIT_RWF_SYNCS = 0x2 | 0x4 }; /* O_SYNC has the bit of O_DSYNC */
 
 /* Where a call begins. Compilers put vfs_fsync_range into do_fsync, too (Linux 7.2). */
@@ -29,6 +30,7 @@ enum wait_function {
 	BY_FSYNC_RANGE,
 	BY_FSYNC,
 	BY_SYNC_RANGE,
+	BY_OPEN,
 	BY_FAULT,   /* from here on: parts of a page fault */
 	BY_MKWRITE, /* a page is going to be written */
 	BY_DIRTIED,
@@ -44,6 +46,7 @@ inline_always enum wait_call call_of(enum wait_function function, bool is_sync)
 	case BY_FSYNC_RANGE:
 	case BY_FSYNC: return is_sync ? WAIT_FDATASYNC : WAIT_FSYNC;
 	case BY_SYNC_RANGE: return WAIT_SYNCRANGE;
+	case BY_OPEN: return WAIT_OPEN;
 	default: return WAIT_FAULT;
 	}
 }
@@ -111,10 +114,9 @@ inline_always bool file_is_wanted(struct inode *inode, __u16 mode, const enum po
 
 /* ---- a call ---- */
 
-/* What begins: a call at this function. */
+/* What begins: a call at this function. An open has no file yet. */
 struct wait_start {
 	struct inode *inode;
-	__u16 mode;
 	enum wait_function by;
 	enum wait_call call;
 };
@@ -145,18 +147,19 @@ inline_always bool is_part(const struct wait_task *t, bool is_in_call, enum wait
 		return false;
 	if (by >= BY_FAULT)
 		return t->by < BY_FAULT;
+	if (t->by == BY_OPEN)
+		return by == BY_FSYNC_RANGE; /* overlayfs copies a file up */
 	return by == BY_FSYNC_RANGE &&
 	       (t->by == BY_WRITE || t->by == BY_WRITEV || t->by == BY_FSYNC);
 }
 
-inline_always void call_begins(const struct wait_start *start, const enum pointers pointers)
+inline_always void call_begins(const struct wait_start *start)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	__u32 mine = bpf_get_smp_processor_id() + 1, owner;
 	struct wait_task *t;
 
-	if (!(settings.calls >> start->call & 1) ||
-	    !file_is_wanted(start->inode, start->mode, pointers) || !task_is_wanted())
+	if (!(settings.calls >> start->call & 1) || !task_is_wanted())
 		return;
 	t = cell_of(tid);
 	if (!t || is_part(t, *owner_of(tid) == tid + 1, start->by))
@@ -199,9 +202,16 @@ inline_always void call_begins_in(struct file *file, enum wait_function by, __u3
 
 	if (!inode)
 		return;
-	start.mode = field_of(pointers, inode, i_mode);
 	start.call = call_of(by, is_sync(file, by, argument, pointers));
-	call_begins(&start, pointers);
+	if (file_is_wanted(inode, field_of(pointers, inode, i_mode), pointers))
+		call_begins(&start);
+}
+
+inline_always void open_begins(void)
+{
+	const struct wait_start start = { .by = BY_OPEN, .call = WAIT_OPEN };
+
+	call_begins(&start);
 }
 
 inline_always void fault_begins(struct vm_fault *fault, enum wait_function by,
@@ -214,16 +224,23 @@ inline_always void fault_begins(struct vm_fault *fault, enum wait_function by,
 		call_begins_in(file, by, 0, pointers);
 }
 
-/* The file of a descriptor of this process. */
-inline_always void call_begins_on(__u32 fd, enum wait_function by, __u32 argument)
+/* The file of a descriptor of this process; NULL: there is none. */
+inline_always struct file *file_of(__u32 fd)
 {
 	struct task_struct___files *task = (void *)bpf_get_current_task();
 	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
 	struct file **at = BPF_CORE_READ(table, fd), *file = 0;
 
 	if (fd >= BPF_CORE_READ(table, max_fds))
-		return;
+		return 0;
 	bpf_probe_read_kernel(&file, sizeof(file), at + fd);
+	return file;
+}
+
+inline_always void call_begins_on(__u32 fd, enum wait_function by, __u32 argument)
+{
+	struct file *file = file_of(fd);
+
 	if (file)
 		call_begins_in(file, by, argument, PLAIN);
 }
@@ -236,6 +253,10 @@ inline_always void record_file(struct wait_task *t)
 	struct file_seen seen = { .address = t->address };
 
 	r->nth = 0;
+	if (!inode) {
+		r->inode = r->dev = 0;
+		return;
+	}
 	if ((BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFBLK) {
 		r->inode = FILE_METADATA;
 		r->dev = BPF_CORE_READ(inode, i_rdev);
@@ -263,18 +284,13 @@ inline_always void record_send(struct wait_task *t)
 		count(sent);
 }
 
-inline_always void call_ends(enum wait_function by)
+inline_always void call_close(struct wait_task *t)
 {
-	__u32 tid = (__u32)bpf_get_current_pid_tgid();
-	struct wait_task *t = task_of(tid);
-	struct wait_record *r;
+	struct wait_record *r = &t->record;
 	__u64 now;
 
-	if (!t || t->by != by)
-		return;
 	fresh(t->state) = UNSURE;
 	now = later(bpf_ktime_get_ns(), t->since_ns);
-	r = &t->record;
 	r->cpu_ns += now - t->since_ns;
 	r->end_ns = now;
 	count(ended);
@@ -283,6 +299,42 @@ inline_always void call_ends(enum wait_function by)
 		if (now - r->start_ns >= settings.min_ns)
 			record_send(t);
 	}
+	fresh(*owner_of(r->tid)) = 0;
+}
+
+inline_always void call_ends(enum wait_function by)
+{
+	struct wait_task *t = task_of((__u32)bpf_get_current_pid_tgid());
+
+	if (t && t->by == by)
+		call_close(t);
+}
+
+/* An open that failed may have waited, too: it is a call without a file. */
+inline_always bool opened_is_wanted(struct wait_task *t, struct file *file)
+{
+	struct inode *inode;
+
+	if (!file || (__u64)file >= (__u64)-MAX_ERRNO)
+		return !settings.filter_file;
+	inode = BPF_CORE_READ(file, f_inode);
+	t->address = (__u64)inode;
+	return inode && file_is_wanted(inode, BPF_CORE_READ(inode, i_mode), PLAIN);
+}
+
+/* file: NULL or an error: the open failed. */
+inline_always void open_ends(struct file *file)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct wait_task *t = task_of(tid);
+
+	if (!t || t->by != BY_OPEN)
+		return;
+	if (opened_is_wanted(t, file)) {
+		call_close(t);
+		return;
+	}
+	count(unwanted);
 	fresh(*owner_of(tid)) = 0;
 }
 

@@ -303,6 +303,34 @@ int waits_fsync_k(struct pt_regs *ctx)
 
 RETURNS(do_fsync, BY_FSYNC, waits_fsync)
 
+SEC("fentry/do_filp_open")
+int waits_opens(void *ctx)
+{
+	open_begins();
+	return 0;
+}
+
+SEC("kprobe")
+int waits_opens_k(struct pt_regs *ctx)
+{
+	open_begins();
+	return 0;
+}
+
+SEC("fexit/do_filp_open")
+int waits_opens_end(__u64 *ctx)
+{
+	open_ends((void *)ctx[3]); /* what it returns, after three arguments */
+	return 0;
+}
+
+SEC("kretprobe")
+int waits_opens_k_end(struct pt_regs *ctx)
+{
+	open_ends((void *)PT_REGS_RC(ctx));
+	return 0;
+}
+
 /* ---- system calls: where functions cannot be probed ---- */
 
 const volatile __u8 system_calls[WAIT_SYSTEM_CALLS] = { 0 }; /* enum wait_system_call, by number */
@@ -343,6 +371,10 @@ int waits_enter(struct bpf_raw_tracepoint_args *ctx)
 	call = system_calls[number];
 	if (!call || TASK_IS_32_BIT(task))
 		return 0;
+	if (call == SYSTEM_OPEN) {
+		open_begins();
+		return 0;
+	}
 	bpf_probe_read_kernel(&fd, sizeof(fd), FIRST_ARGUMENT(regs));
 	if (call == SYSTEM_PWRITEV2)
 		bpf_probe_read_kernel(&flags, sizeof(flags), SIXTH_ARGUMENT(regs));
@@ -353,11 +385,14 @@ int waits_enter(struct bpf_raw_tracepoint_args *ctx)
 }
 
 SEC("raw_tp/sys_exit")
-int waits_leave(void *ctx)
+int waits_leave(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct wait_task *t = task_of((__u32)bpf_get_current_pid_tgid());
+	const __s64 result = ctx->args[1];
 
-	if (t)
+	if (t && t->by == BY_OPEN)
+		open_ends(result < 0 ? 0 : file_of((__u32)result));
+	else if (t)
 		call_ends(t->by);
 	return 0;
 }

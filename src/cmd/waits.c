@@ -42,14 +42,15 @@ struct waits_view {
 };
 
 /* A word stands for one or more rows. */
-static const char *const call_words[] = { "read", "write", "fsync", "fault", NULL };
+static const char *const call_words[] = { "read", "write", "fsync", "fault", "open", NULL };
 static const uint32_t call_masks[] = {
 	1 << WAIT_READ,
 	1 << WAIT_WRITE | 1 << WAIT_SYNCWRITE,
 	1 << WAIT_FSYNC | 1 << WAIT_FDATASYNC | 1 << WAIT_SYNCRANGE,
 	1 << WAIT_FAULT,
+	1 << WAIT_OPEN,
 };
-enum { WAITS_DEFAULT = 0x7 }; /* of call_words: not the faults of the whole machine */
+enum { WAITS_DEFAULT = 0x7 }; /* of call_words: not all faults and opens of the machine */
 static const char *const by_words[] = {
 	"dev", "file", "comm", "pid", "cgroup", "host", "fs", NULL
 };
@@ -78,7 +79,7 @@ static const struct option_def waits_options[] = {
 	{ "file", 0, OPTION_STRING, VIEW(file), "PATH", "only this file or block device",
 	  .completes = "file" },
 	{ "CALL", 0, OPTION_OPERANDS, VIEW(calls), "CALL...",
-	  "only these calls (default: all but fault; with -r: all)", .choices = call_words },
+	  "only these calls (default: read write fsync; with -r: all)", .choices = call_words },
 	{ 0 },
 };
 
@@ -324,7 +325,7 @@ static int waits_check_calls(const struct option_list *words)
 
 		if (!option_list__mask(&one, call_words))
 			return log_err(-EINVAL,
-				       "unknown call '%s': expected read, write, fsync or fault",
+				       "unknown call '%s': expected read, write, fsync, fault or open",
 				       words->words[i]);
 	}
 	return 0;

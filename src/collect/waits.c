@@ -49,7 +49,7 @@ enum {
 	WAITS_WRITES = 1 << WAIT_WRITE | 1 << WAIT_SYNCWRITE,
 };
 
-/* Those of a descriptor, by number: a page fault is none, and msync(2) has none. */
+/* By number. A page fault is none; msync(2) has no descriptor. */
 static void waits_set_system_calls(const struct waits *w)
 {
 	static const struct {
@@ -70,6 +70,12 @@ static void waits_set_system_calls(const struct waits *w)
 		{ SYS_fsync, SYSTEM_FSYNC, WAITS_SYNCS },
 		{ SYS_fdatasync, SYSTEM_FDATASYNC, WAITS_SYNCS },
 		{ SYS_sync_file_range, SYSTEM_SYNC_RANGE, 1 << WAIT_SYNCRANGE },
+		{ SYS_openat, SYSTEM_OPEN, 1 << WAIT_OPEN },
+		{ SYS_openat2, SYSTEM_OPEN, 1 << WAIT_OPEN },
+#ifdef SYS_open
+		{ SYS_open, SYSTEM_OPEN, 1 << WAIT_OPEN },
+		{ SYS_creat, SYSTEM_OPEN, 1 << WAIT_OPEN },
+#endif
 	};
 	uint8_t *kinds = (uint8_t *)w->skel->rodata->system_calls;
 
@@ -132,6 +138,7 @@ static const struct waits_hook {
 	{ "waits_fault", { "__do_fault", "filemap_fault" }, 1 << WAIT_FAULT },
 	{ "waits_mkwrite", { "do_page_mkwrite" }, 1 << WAIT_FAULT },
 	{ "waits_dirtied", { "fault_dirty_shared_page" }, 1 << WAIT_FAULT },
+	{ "waits_opens", { "do_filp_open", "do_file_open" }, 1 << WAIT_OPEN },
 	/* A kernel without it has no such limits. */
 	{ "waits_limit", { "__blk_throtl_bio", "blk_throtl_bio" }, ~0u, true },
 };
@@ -473,6 +480,7 @@ void waits__counts(const struct waits *w, struct waits_counts *counts)
 		.in_flight = waits_in_flight(w),
 	};
 	feed__count(&w->feed, (uint64_t *)&counts->n, sizeof(counts->n) / sizeof(uint64_t));
+	counts->n.begun -= counts->n.unwanted;
 }
 
 char *waits__file(const struct waits *w, uint64_t inode, uint64_t place)

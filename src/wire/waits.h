@@ -34,6 +34,7 @@ enum wait_call {
 	WAIT_FDATASYNC, /* fdatasync(2), msync(2) */
 	WAIT_SYNCRANGE, /* sync_file_range(2) */
 	WAIT_FAULT,
+	WAIT_OPEN,
 	NR_WAIT_CALLS,
 };
 
@@ -46,6 +47,7 @@ enum wait_system_call {
 	SYSTEM_FSYNC,
 	SYSTEM_FDATASYNC,
 	SYSTEM_SYNC_RANGE,
+	SYSTEM_OPEN,
 };
 
 /* What is known at a sleep about the I/O of the thread in this call. */
@@ -68,7 +70,7 @@ struct wait_record {
 	__u64 start_ns, end_ns;
 	__u64 cpu_ns;	   /* running */
 	__u64 runnable_ns; /* woken or preempted, but not running */
-	__u64 inode;	   /* wire/file_id.h */
+	__u64 inode;	   /* wire/file_id.h; 0 with device 0: an open that failed */
 	__u64 cgroup;
 	__u32 dev;
 	__u32 pid, tid;
@@ -147,6 +149,7 @@ struct wait_settings {
 /* Of one CPU; they only grow. */
 struct wait_counters {
 	__u64 begun;
+	__u64 unwanted; /* of these, opened something that is not followed */
 	__u64 ended;
 	__u64 waited;	/* of these, with a wait */
 	__u64 sent;	/* of these, not shorter than min_ns */

@@ -525,7 +525,7 @@ lent() {
 }
 
 @test "waits refuses a call that it does not know, and what a capture cannot have" {
-	refused 2 "unknown call 'nonsense': expected read, write, fsync or fault" waits read nonsense
+	refused 2 "unknown call 'nonsense': expected read, write, fsync, fault or open" waits read nonsense
 	refused 2 "waits does not support --zstd" waits -w file --zstd
 	refused 2 "--anonymous requires -r FILE" waits --anonymous
 	refused 2 "--async follows requests, not calls: remove 'read'" waits --async read

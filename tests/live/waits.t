@@ -62,6 +62,11 @@ follows fsync fsync fsync 7 65536
 follows fsync fdatasync fdatasync 7 65536
 follows fsync syncrange range 7 65536
 
+# An open has its file at its end.
+"$IOSONAR" waits open --file "$file" -o json -- sh -c 'for i in 1 2 3 4 5 6 7; do : <"$0"; (: <"$0.none") 2>/dev/null; : </dev/null; done' "$file" \
+	>"$tmp/out" 2>"$tmp/err"
+is "$? $(key calls) $(key unaccounted) $(($(key unwaited) + $(key shown)))" "0 7 0 7" "seven opens, all are accounted for"
+
 # A 32-bit call has a number of its own: 74 is fsync for others.
 if build/vm/waiter "$file" int80 7 4096 >"$tmp/out" 2>"$tmp/err"; then
 	"$IOSONAR" waits fsync --file "$file" -o json -- build/vm/waiter "$file" int80 7 4096 >"$tmp/out" 2>"$tmp/err"

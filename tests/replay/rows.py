@@ -628,7 +628,7 @@ def _(data, golden):
 
 
 # --- waits ---
-WAIT_CALLS = ["read", "write", "fsync", "syncwrite", "fdatasync", "syncrange", "fault"]
+WAIT_CALLS = ["read", "write", "fsync", "syncwrite", "fdatasync", "syncrange", "fault", "open"]
 
 
 def wait_file(v, call):

@@ -19,6 +19,7 @@ struct work {
 	char *data, *map;
 	size_t bytes;
 	unsigned long nr;
+	const char *path;
 };
 
 static unsigned long long now_ns(void)
@@ -91,6 +92,17 @@ static ssize_t do_range(const struct work *w, off_t at)
 				       SYNC_FILE_RANGE_WAIT_AFTER);
 }
 
+/* Of one directory after the other. It need not be there. */
+static ssize_t do_open(const struct work *w, off_t at)
+{
+	char path[256];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s.%zu/file", w->path, (size_t)at / w->bytes);
+	fd = open(path, O_RDONLY);
+	return fd < 0 ? 0 : close(fd);
+}
+
 static ssize_t do_fsync(const struct work *w, off_t at)
 {
 	(void)at;
@@ -130,6 +142,7 @@ static const struct call {
 	{ "range", do_range, 1 },
 	{ "load", do_load, .maps = 1 }, /* page faults */
 	{ "store", do_store, .maps = 1 },
+	{ "open", do_open }, /* FILE.0/file, FILE.1/file, ... */
 #ifdef __x86_64__
 	{ "int80", do_int80 },
 #endif
@@ -186,7 +199,7 @@ static int work(const struct work *w, const struct call *call)
 int main(int argc, char **argv)
 {
 	const struct call *call = argc >= 5 ? find_call(argv[2]) : NULL;
-	struct work w = { .fd = -1 };
+	struct work w = { .fd = -1, .path = argv[1] };
 
 	if (!call)
 		return 2;
