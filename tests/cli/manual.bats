@@ -372,7 +372,8 @@ run_once() {
 				;;&
 			*) echo "exit $status: $(here "$example")"; cat err; return 1 ;;
 			esac
-			case $example in *--out\ * | *--min* | *--failed* | *'if error' | iosonar\ record* | iosonar\ merge* | iosonar\ errors* | iosonar\ serve*) continue ;; esac
+			# The calls of others: there may be none.
+			case $example in iosonar\ waits*-t\ * | *--out\ * | *--min* | *--failed* | *'if error' | iosonar\ record* | iosonar\ merge* | iosonar\ errors* | iosonar\ serve*) continue ;; esac
 			[ -s out ] || { echo "no output: $(here "$example")"; cat err; return 1; }
 		done < <(examples "$(page "$command")")
 	done
