@@ -17,6 +17,7 @@
 #include "bpf/cgroup.h"
 #include "bpf/disk.h"
 #include "bpf/kernel.h"
+#include "bpf/readable.h"
 #include "wire/io_tables.h"
 
 /* The command has the hardware's layout: no relocation. */
@@ -31,9 +32,6 @@
 	})
 
 const volatile struct io_settings settings;
-
-/* An instruction that user space completes before load: the call of a kernel function. */
-#define MARK_CAST "0x2085"
 
 /*
  * The address of a table that is one value of an array. A global would be as cheap, but the size is
@@ -94,21 +92,6 @@ inline_always __u64 disk_seq(struct gendisk *disk, const enum pointers pointers)
 	if (disk && bpf_core_field_exists(struct gendisk, diskseq))
 		return field_of(pointers, disk, diskseq);
 	return 0;
-}
-
-/*
- * bpf_rdonly_cast (6.2): the verifier lets us load from what lies behind the request. User space
- * fills in the call's number where the kernel has it: libbpf would search every module for an
- * extern of that name, which needs SYS_ADMIN, even for programs that are not loaded.
- */
-inline_always const void *readable(const void *ptr, __u64 type)
-{
-	register const void *result asm("r0");
-	register const void *r1 asm("r1") = ptr;
-	register __u64 r2 asm("r2") = type;
-
-	asm volatile(".8byte " MARK_CAST : "=r"(result), "+r"(r1), "+r"(r2) : : "r3", "r4", "r5");
-	return result;
 }
 
 /* The completion's status, `at` bytes behind the request, without the phase bit; 0 is success. */

@@ -34,7 +34,9 @@ enum wait_function {
 	BY_FAULT,   /* from here on: parts of a page fault */
 	BY_MKWRITE, /* a page is going to be written */
 	BY_DIRTIED,
+	NR_WAIT_FUNCTIONS,
 };
+_Static_assert(NR_WAIT_FUNCTIONS <= WAIT_FUNCTIONS, "places for all");
 
 inline_always enum wait_call call_of(enum wait_function function, bool is_sync)
 {

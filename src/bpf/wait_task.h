@@ -27,7 +27,8 @@ struct wait_task {
 	__u8 pad;
 	/* Its bios that a limit may hold back: the thread alone counts those held. */
 	__u64 released_ns;
-	__u64 bio; /* the limit decides about it, between two programs */
+	__u64 bio;     /* the limit decides about it, between two programs */
+	__u64 context; /* of sched_switch, as a number */
 	__u32 nr_held, nr_released;
 	__u32 claim;
 	__u32 pad2;

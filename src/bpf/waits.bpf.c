@@ -95,7 +95,7 @@ inline_always void task_leaves(void *ctx, struct wait_task *t, bool sleeps)
 	if (!sleeps)
 		return;
 	t->io = held_any(t) ? WAIT_IO_HELD : t->record.bios ? WAIT_IO_OWN : WAIT_IO_NONE;
-	t->stack = stack_number(ctx);
+	t->stack = stack_number(ctx, t);
 }
 
 inline_always void task_returns(struct wait_task *t)

@@ -324,9 +324,10 @@ static int waits_check_calls(const struct option_list *words)
 		const struct option_list one = { &words->words[i], 1 };
 
 		if (!option_list__mask(&one, call_words))
-			return log_err(-EINVAL,
-				       "unknown call '%s': expected read, write, fsync, fault or open",
-				       words->words[i]);
+			return log_err(
+				-EINVAL,
+				"unknown call '%s': expected read, write, fsync, fault or open",
+				words->words[i]);
 	}
 	return 0;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io_complete.h: completes instructions of the io programs before they are loaded, which only user
- * space can do: addresses of tables, settings as numbers, the call of a kernel function.
- * wire/io_tables.h has the marks, bpf/request.h says why.
+ * io_complete.h: completes instructions of programs before they are loaded, which only user space
+ * can do: addresses of tables and settings as numbers (wire/io_tables.h has the marks,
+ * bpf/request.h says why), the call of a kernel function (bpf/readable.h).
  */
 #ifndef IOSONAR_COLLECT_IO_COMPLETE_H
 #define IOSONAR_COLLECT_IO_COMPLETE_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include "wire/io_tables.h"
 
@@ -19,5 +20,11 @@ struct io_completion {
 };
 
 int io_complete__programs(struct bpf_object *object, const struct io_completion *c);
+/*
+ * An object as it is in memory, before libbpf opens it: only calls of bpf_rdonly_cast, also in
+ * functions, of which libbpf hands out no instructions. NULL: no memory. id 0: this kernel has no
+ * such call, and no program may come there.
+ */
+void *io_complete__copy(const void *object, size_t size, uint32_t rdonly_cast_id);
 
 #endif

@@ -304,11 +304,18 @@ static const char *kernel_missing(const struct btf *btf)
 	return NULL;
 }
 
+void kernel__find_cast(const struct btf *btf, uint32_t *function, uint32_t *type)
+{
+	int cast = btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC);
+	int cast_type = btf__find_by_name_kind(btf, "timespec64", BTF_KIND_STRUCT);
+
+	*function = cast > 0 && cast_type > 0 ? (uint32_t)cast : 0;
+	*type = *function ? (uint32_t)cast_type : 0;
+}
+
 /* What a BTF alone gives, without the running kernel. */
 static void kernel_read_btf(struct kernel *kernel, const struct btf *vmlinux)
 {
-	int cast = btf__find_by_name_kind(vmlinux, "bpf_rdonly_cast", BTF_KIND_FUNC);
-	int cast_type = btf__find_by_name_kind(vmlinux, "timespec64", BTF_KIND_STRUCT);
 	const struct btf_type *gendisk = kernel_struct(vmlinux, "gendisk");
 	const struct btf_type *bpf_func_id = kernel_enum(vmlinux, "bpf_func_id");
 
@@ -325,8 +332,7 @@ static void kernel_read_btf(struct kernel *kernel, const struct btf *vmlinux)
 		kernel->has_task_pointer &&
 		kernel_value_of(vmlinux, bpf_func_id, "BPF_FUNC_task_pt_regs") >= 0;
 	kernel_read_flags(kernel, vmlinux);
-	kernel->rdonly_cast_id = cast > 0 && cast_type > 0 ? (uint32_t)cast : 0;
-	kernel->cast_type_id = cast_type > 0 ? (uint32_t)cast_type : 0;
+	kernel__find_cast(vmlinux, &kernel->rdonly_cast_id, &kernel->cast_type_id);
 	kernel->missing = kernel_missing(vmlinux);
 	kernel__read_ops(kernel->op_names, vmlinux);
 	if (btf__find_by_name_kind(vmlinux, "nvme_request", BTF_KIND_STRUCT) < 0)

@@ -69,6 +69,8 @@ void kernel__free(struct kernel *kernel);
  */
 const char *kernel__types_path(void);
 
+/* The function bpf_rdonly_cast and a type for it; 0, 0: this kernel has none. */
+void kernel__find_cast(const struct btf *btf, uint32_t *function, uint32_t *type);
 /* Number of an event's arguments, without the context that begins every prototype; -1: no event. */
 int kernel__event_arguments(const struct btf *btf, const char *typedef_name);
 /* The words of block operations, by number; NULL: no such operation. */

@@ -14,11 +14,13 @@
 #include "bpf/waits.skel.h"
 #include "collect/feed.h"
 #include "collect/file_filter.h"
+#include "collect/io_complete.h"
 #include "collect/kernel.h"
 #include "collect/obstacle.h"
 #include "collect/target.h"
 #include "collect/task_filter.h"
 #include "collect/trial.h"
+#include "collect/waits_known.h"
 
 enum { WAITS_HOOKS = 16 };
 
@@ -26,6 +28,9 @@ struct waits {
 	struct feed feed;
 	struct waits_wants wants;
 	struct waits_bpf *skel;
+	struct waits_known *known;
+	uint32_t cast, cast_type; /* bpf_rdonly_cast; 0: this kernel has none */
+	void *object;		  /* with its calls; libbpf reads it until it is loaded */
 	char *op_names[KERNEL_OPS];
 	const struct waits_takers *takers; /* of the current reader */
 	void *taker;
@@ -108,6 +113,7 @@ static int waits_set(void *owner)
 	ro->bio_is_second = kernel__event_arguments(w->feed.btf, "btf_trace_block_bio_queue") == 2;
 	ro->request_is_second =
 		kernel__event_arguments(w->feed.btf, "btf_trace_block_rq_issue") == 2;
+	ro->cast_type = w->cast_type;
 	ro->commands = w->wants.commands;
 	ro->preflush_flag = kernel__request_flag(w->feed.btf, "__REQ_PREFLUSH");
 	ro->fua_flag = kernel__request_flag(w->feed.btf, "__REQ_FUA");
@@ -325,10 +331,21 @@ static int waits_attach(struct waits *w)
 static int waits_open(void *owner, const struct bpf_object_open_opts *opts)
 {
 	struct waits *w = owner;
+	int err;
 
-	w->skel = waits_bpf__open_opts(opts);
-	if (!w->skel)
-		return -errno;
+	w->skel = calloc(1, sizeof(*w->skel));
+	err = w->skel ? waits_bpf__create_skeleton(w->skel) : -ENOMEM;
+	if (err)
+		return err;
+	if (!w->object)
+		w->object = io_complete__copy(w->skel->skeleton->data, w->skel->skeleton->data_sz,
+					      w->cast);
+	if (!w->object)
+		return -ENOMEM;
+	w->skel->skeleton->data = w->object;
+	err = bpf_object__open_skeleton(w->skel->skeleton, opts);
+	if (err)
+		return err;
 	w->feed.skeleton = w->skel->skeleton;
 	w->feed.counts = w->skel->maps.wait_counts;
 	w->feed.files = w->skel->maps.wait_files;
@@ -405,8 +422,18 @@ static int waits_on_sample(void *arg, void *data, size_t size)
 {
 	struct waits *w = arg;
 
-	if (size == sizeof(struct io_stack))
+	if (size == sizeof(struct io_stack)) {
+		waits_known__stack(w->known, data);
 		return w->takers->on_stack(w->taker, data);
+	}
+	if (size == sizeof(struct wait_copy)) {
+		waits_known__copy(w->known, data);
+		return 0;
+	}
+	if (size == sizeof(struct wait_doubt)) {
+		waits_known__doubt(w->known, data);
+		return 0;
+	}
 	if (size == sizeof(struct wait_command))
 		return w->takers->on_command(w->taker, data);
 	if (size == sizeof(struct wait_commit))
@@ -429,8 +456,13 @@ int waits__open(struct waits **out, const struct waits_wants *wants)
 	if (err)
 		return err;
 	kernel__read_ops(w->op_names, w->feed.btf);
+	kernel__find_cast(w->feed.btf, &w->cast, &w->cast_type);
 	err = waits_start_programs(w);
-	return err ?: feed__map(&w->feed, waits_on_sample, w);
+	if (err)
+		return err;
+	w->known = waits_known__new(w->skel->bss->wait_known);
+	return w->known ? feed__map(&w->feed, waits_on_sample, w)
+			: log_err(-ENOMEM, "out of memory");
 }
 
 /* ---- the end ---- */
@@ -445,7 +477,9 @@ void waits__free(struct waits *w)
 	if (!w)
 		return;
 	feed__free(&w->feed);
+	waits_known__free(w->known);
 	waits_bpf__destroy(w->skel);
+	free(w->object);
 	kernel__free_ops(w->op_names);
 	free(w);
 }
@@ -478,6 +512,7 @@ void waits__counts(const struct waits *w, struct waits_counts *counts)
 	*counts = (struct waits_counts){
 		.skipped = w->feed.skipped,
 		.in_flight = waits_in_flight(w),
+		.wrong_stacks = waits_known__nr_wrong(w->known),
 	};
 	feed__count(&w->feed, (uint64_t *)&counts->n, sizeof(counts->n) / sizeof(uint64_t));
 	counts->n.begun -= counts->n.unwanted;

@@ -47,6 +47,7 @@ struct waits_counts {
 	struct wait_counters n;
 	uint64_t in_flight; /* threads that are in a call */
 	uint64_t skipped;
+	uint64_t wrong_stacks; /* known ones that a walk found to be others: a defect */
 };
 void waits__counts(const struct waits *waits, struct waits_counts *counts);
 

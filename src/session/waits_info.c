@@ -23,6 +23,7 @@ static const struct waits_number {
 	{ "waits_lost_commands", COUNT(n.lost_commands) },
 	{ "waits_lost_tasks", COUNT(n.lost_shares) },
 	{ "waits_no_stack", COUNT(n.no_stack) },
+	{ "waits_wrong_stacks", COUNT(wrong_stacks) },
 	{ "waits_no_file", COUNT(n.no_file) },
 	{ "waits_no_held", COUNT(n.no_held) },
 };

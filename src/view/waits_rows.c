@@ -147,7 +147,8 @@ static const struct column waits_ledger_columns[] = {
 	  "bios not followed while io.max may hold them back: in device or others",
 	  .at = ACCOUNT(no_held) },
 	{ "unaccounted", "unaccounted", CELL_COUNT, 7,
-	  "calls that do not balance; not 0: a defect of iosonar", .at = ACCOUNT(unaccounted) },
+	  "calls that do not balance, stacks taken for others; not 0: a defect of iosonar",
+	  .at = ACCOUNT(unaccounted) },
 	{ 0 },
 };
 
@@ -227,11 +228,11 @@ void waits_rows__close(struct session *s, uint64_t taken, uint64_t uneven)
 		.no_stack = c.n.no_stack,
 		.no_held = c.n.no_held,
 	};
-	/* Two terms that must not hide each other: calls that do not balance, parts that do not add
-	 * up. */
+	/* Terms that must not hide each other: calls that do not balance, parts that do not add up,
+	 * stacks that were taken for others. */
 	a.unaccounted = waits_difference(a.calls, a.unwaited + a.shorter + a.sent + a.left_out +
 							  a.in_flight + a.lost_ring + a.lost_ends) +
-			uneven;
+			uneven + c.wrong_stacks;
 	if (s->format == TABLE_JSON)
 		object__put(&waits_ledger, s->out, s->format, &a);
 	lost = waits_tell_losses(&a);

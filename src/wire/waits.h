@@ -24,6 +24,11 @@ enum {
 	WAIT_DIRTIERS = 8192, /* files whose last writer is known */
 	WAIT_WRITERS = 1024,
 	WAIT_SYSTEM_CALLS = 512, /* numbers that are looked up */
+	WAIT_FUNCTIONS = 16,	 /* where calls begin */
+	WAIT_KNOWN = 12,	 /* stacks of each that are told without a walk, */
+	WAIT_PLACES = 40,	 /* by so many words at most, */
+	WAIT_COPIES = 8,	 /* after so many copies of each, */
+	WAIT_WORDS = 320,	 /* so long */
 };
 
 enum wait_call {
@@ -55,6 +60,31 @@ enum wait_io {
 	WAIT_IO_NONE, /* it has submitted none */
 	WAIT_IO_OWN,
 	WAIT_IO_HELD, /* a limit of its cgroup holds back some of it (io.max) */
+};
+
+/*
+ * A stack that is told without a walk, by the words at these distances from the context of our
+ * program at sched_switch. User space writes it once, and nr last.
+ */
+struct wait_known_stack {
+	__u64 words[WAIT_PLACES]; /* none is 0 */
+	__u16 at[WAIT_PLACES];	  /* in words; the outermost first */
+	__u32 number;
+	__u32 nr; /* 0: free */
+};
+
+/* What lies on the stack of a sleep, from our context on. */
+struct wait_copy {
+	__u64 words[WAIT_WORDS];
+	__u32 number;
+	__u16 nr;
+	__u8 by; /* the function where the call began */
+	__u8 pad;
+};
+
+/* A known stack was walked all the same, and that gave another number. */
+struct wait_doubt {
+	__u32 known, walked;
 };
 
 /* Sleeps of one call at one place. */
@@ -144,6 +174,7 @@ struct wait_settings {
 	__u8 request_is_second; /* of those of block_rq_issue */
 	__u8 commands;		/* are followed */
 	__u32 preflush_flag, fua_flag;
+	__u32 cast_type; /* a struct of the kernel that begins with an integer; 0: no such call */
 };
 
 /* Of one CPU; they only grow. */
