@@ -16,7 +16,7 @@ enum { KNOWN_OUTER = 1 };
 #else
 enum { KNOWN_OUTER = 5 };
 #endif
-/* Of the innermost ones, so many may lie before the context: our program and what runs it. */
+/* How many of the innermost ones may lie before the context: our program and what runs it. */
 enum { KNOWN_INNER = 6, KNOWN_LEAST = 4 };
 
 struct known_place {

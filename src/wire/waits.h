@@ -26,9 +26,9 @@ enum {
 	WAIT_SYSTEM_CALLS = 512, /* numbers that are looked up */
 	WAIT_FUNCTIONS = 16,	 /* where calls begin */
 	WAIT_KNOWN = 12,	 /* stacks of each that are told without a walk, */
-	WAIT_PLACES = 40,	 /* by so many words at most, */
-	WAIT_COPIES = 8,	 /* after so many copies of each, */
-	WAIT_WORDS = 320,	 /* so long */
+	WAIT_PLACES = 40,	 /* by at most as many of their words, */
+	WAIT_COPIES = 8,	 /* after as many copies of each, */
+	WAIT_WORDS = 320,	 /* of as many words */
 };
 
 enum wait_call {

@@ -63,6 +63,7 @@ follows fsync fdatasync fdatasync 7 65536
 follows fsync syncrange range 7 65536
 
 # An open has its file at its end.
+# shellcheck disable=SC2016 # the shell that is started expands them
 "$IOSONAR" waits open --file "$file" -o json -- sh -c 'for i in 1 2 3 4 5 6 7; do : <"$0"; (: <"$0.none") 2>/dev/null; : </dev/null; done' "$file" \
 	>"$tmp/out" 2>"$tmp/err"
 is "$? $(key calls) $(key unaccounted) $(($(key unwaited) + $(key shown)))" "0 7 0 7" "seven opens, all are accounted for"

@@ -41,7 +41,7 @@ opens() {
 takes() {
 	ours=$(grep '"type":"wait",' /tmp/out | grep "$1" | sum whole_ns)
 	theirs=$(grep -v '^{' /tmp/all | cut -d' ' -f1)
-	[ "$ours" -le "$theirs" ] && [ "$ours" -gt $((theirs / 100 * 97)) ] && [ "$theirs" -gt 140000000 ]
+	[ "$ours" -le "$theirs" ] && [ $((ours * 100)) -gt $((theirs * 97)) ] && [ "$theirs" -gt 140000000 ]
 	ok $? "they took as long as the caller says" || note "$ours ns, the caller $theirs"
 }
 
