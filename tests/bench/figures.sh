@@ -66,6 +66,23 @@ in_trace() { awk -v what="$1" -v tool="$2" -v field="$3" '$2 == "tracecost" && $
 more() { echo $(($(in_trace "$1" "$2" 3) - $(in_trace "$1" nothing 3))); }
 more_ratio() { ratio "$(more "$1" "$2")" "$(more "$1" "$3")"; }
 
+# in_read TOOL: instructions of a whole read.
+in_read() { awk -v tool="$1" '$2 == "readcost" && $3 == tool { print $4 }' "$results/guest-$arch.tap" | tail -1; }
+read_tools_seen() { awk '$2 == "readcost" && !seen[$3]++ { print $3 }' "$results/guest-$arch.tap"; }
+# more_of_read TOOL; more_read_ratio TOOL TOOL
+more_of_read() { echo $(($(in_read "$1") - $(in_read nothing))); }
+more_read_ratio() { ratio "$(more_of_read "$1")" "$(more_of_read "$2")"; }
+
+# in_wait TOOL read|fsync FIELD: 3 is instructions of a call, 4 runs of programs.
+in_wait() { awk -v tool="$1" -v call="$2" -v field="$3" '$2 == "waitcost" && $3 == tool && $4 == call { print $(field + 2) }' "$results/guest-$arch.tap" | tail -1; }
+wait_tools_seen() { awk '$2 == "waitcost" && !seen[$3]++ { print $3 }' "$results/guest-$arch.tap"; }
+# in_start: milliseconds until waits is attached, at a nanosecond an instruction.
+in_start() { awk '$2 == "waitstart" { print $3 }' "$results/guest-$arch.tap" | tail -1; }
+wait_verdicts() {
+	echo "| $1: waits, a read of one I/O | 3000 | $(in_wait waits read 3) | $(kept "$(in_wait waits read 3)" 3000) |"
+	echo "| $1: waits is attached: ms, at an instruction a nanosecond | 80 | $(in_start) | $(kept "$(in_start)" 80) |"
+}
+
 # instruction_goals: FORM TOOL LIMIT FLOOR, where FLOOR cannot be had for less.
 instruction_goals() {
 	cat <<-EOF
@@ -89,4 +106,4 @@ of_form() {
 }
 
 # whole FILE: a guest's results with all that the reports need.
-whole() { grep -q '^# kernel ' "$1" && grep -q '^# beside bpftrace-classic [0-9]' "$1"; }
+whole() { grep -q '^# kernel ' "$1" && grep -q '^# waitstart [0-9]' "$1" && grep -q '^# beside bpftrace-classic [0-9]' "$1"; }

@@ -2,7 +2,8 @@
 # shellcheck shell=dash disable=SC2034,SC2154 # the caller reads and sets these
 #
 # tools.sh: the tools that are compared, how each is started, and what the kernel says its BPF programs cost. Sourced, on
-# this machine by run and in the guest by tests/vm/peers.sh. The caller sets
+# this machine by run and in the guest by tests/vm/peers.sh, read_peers.sh and waits_peers.sh. The
+# caller sets
 #	iosonar, floor	our programs		peers	the directory that `peers` prints
 #	layer		nvme or block, where floor and bpftrace look
 #	only		the one disk to look at, loop0; empty for all, which is cheaper for most
@@ -17,6 +18,12 @@ tools() {
 # stage_tools: those that follow an I/O from its submission on: how long it waited where, who submitted it.
 stage_tools() { echo layers slow-alone slow stacks biosnoop-Q biostacks bpftrace-biostacks; }
 
+# wait_tools: those that show for how long a thread waits; in the guest only. $call is the system call that is looked at.
+wait_tools() { echo waits offcputime bpftrace-calls; }
+
+# read_tools: those that are compared by what a whole read costs, with what is not done by BPF programs; in the guest only.
+read_tools() { echo latency trace record biolatency-D biosnoop perf blktrace; }
+
 # floors: programs that do nothing but what the tools above cannot do without; in the guest only.
 floors() { echo floor-clocks floor-stack; }
 
@@ -28,12 +35,13 @@ title() {
 	floor-clocks) echo "seven programs that read the clock" ;;
 	floor-stack) echo "a program that takes the kernel's stack, and one that reads the clock" ;;
 	latency-one) echo "iosonar latency, one job" ;;
-	latency | trace | record | layers | slow | stacks) echo "iosonar $1" ;;
+	latency | trace | record | layers | slow | stacks | waits) echo "iosonar $1" ;;
 	slow-alone) echo "iosonar slow --stack none" ;;
 	biolatency-D) echo "biolatency -D" ;;
 	biosnoop-Q) echo "biosnoop -Q" ;;
 	bpftrace-biostacks) echo "bpftrace, biostacks.bt" ;;
 	bpftrace-*) echo "bpftrace, ${1#*-} script" ;;
+	perf) echo "perf record, issues and ends" ;;
 	*) echo "$1" ;;
 	esac
 }
@@ -58,6 +66,14 @@ script() {
 		END { clear(@start); }" | sed "s/KEY/$key/g"
 }
 
+# calls_script: of bpftrace, each call with its time.
+calls_script() {
+	echo "tracepoint:syscalls:sys_enter_$call { @start[tid] = nsecs; }
+		tracepoint:syscalls:sys_exit_$call /@start[tid]/ {
+			printf(\"%s %d %llu\\n\", comm, args.ret, nsecs - @start[tid]); delete(@start, (tid)); }
+		END { clear(@start); }"
+}
+
 # device_number: as the block events have it.
 device_number() { awk -F: '{ print $1 * 1048576 + $2 }' "/sys/block/$only/dev"; }
 
@@ -80,6 +96,12 @@ start() {
 	latency | trace | layers | slow | stacks) set -- "$2" "$iosonar" "$1" ${only:+-d "$only"} ;;
 	slow-alone) set -- "$2" "$iosonar" slow --stack none ${only:+-d "$only"} ;;
 	record) set -- "$2" "$iosonar" record -w "$2.capture" ${only:+-d "$only"} ;;
+	# Issues and ends of requests.
+	perf) set -- "$2" "$peers/perf" record -a -m 1024 -o "$2.data" -e block:block_rq_issue,block:block_rq_complete ;;
+	blktrace) set -- "$2" "$peers/blktrace" -d "/dev/$only" -D /tmp -o "${2##*/}" ;;
+	waits) set -- "$2" "$iosonar" waits "$call" ;;
+	offcputime) set -- "$2" "$peers/offcputime" ;;
+	bpftrace-calls) set -- "$2" "$peers/bpftrace" -e "$(calls_script)" ;;
 	biolatency-D) set -- "$2" "$peers/biolatency" -D ${only:+-d "$only"} ;;
 	biosnoop-Q) set -- "$2" "$peers/biosnoop" -Q ${only:+-d "$only"} ;;
 	biolatency | biosnoop | biostacks) set -- "$2" "$peers/$1" ${only:+-d "$only"} ;;

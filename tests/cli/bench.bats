@@ -37,6 +37,14 @@ guest() {
 		echo "# tracecost calls $tool $((n += 700)) 1"
 		echo "# tracecost class $tool $((n += 700)) 1"
 	done
+	for tool in $(bash -c '. tests/bench/tools.sh; wait_tools'); do
+		echo "# waitcost $tool read $((n += 700)) 3"
+		echo "# waitcost $tool fsync $((n += 700)) 20"
+	done
+	echo "# waitstart 70"
+	for tool in nothing $(bash -c '. tests/bench/tools.sh; read_tools'); do
+		echo "# readcost $tool $((n += 700))"
+	done
 	for tool in fio latency latency-again trace bpftrace-raw; do
 		echo "# beside $tool 1009"
 	done
@@ -98,6 +106,9 @@ setup_file() {
 		"iosonar slow --stack none, none" {arm64,x86_64}": class to "{bpftrace,function_graph} "count, by comm, to bpftrace"; do
 		grep -q "^| $what | [0-9.]* | .*\(met\|missed\)" "$report" || { echo "no goal: $what"; return 1; }
 	done
+	grep -qE "^\| x86_64: waits, a read of one I/O \| 3000 \| [0-9]+ \| \*\*missed\*\* \|$" "$report"
+	grep -qF "| arm64: waits is attached: ms, at an instruction a nanosecond | 80 | 70 | met |" "$report"
+	grep -qE "^\| perf record, issues and ends \| [0-9]+ \| [0-9]+ \| 4200 \| 4200 \| 1.00 \| 1.00 \| 0.86 \| 0.86 \|$" "$report"
 	grep -qF "| pattern | 6 | 7.00 | met |" "$report"
 	grep -qF "| sql, 4 columns | 4 | 7.00 | met |" "$report"
 	grep -qF "| trace -o csv | 12 | 7.00 | **missed** |" "$report"
@@ -114,7 +125,7 @@ setup_file() {
 	grep -qF "| iosonar latency, a disk beside that is not NVMe | 600 | 555 | met | four empty programs | 301 |" "$results/section.md"
 	grep -q "^| iosonar layers, none | 1000 | [0-9]* | \*\*missed\*\* | seven programs that read the clock | [0-9]* |$" "$results/section.md"
 	[ "$(grep -c '^| \(biosnoop\|iosonar stacks\) | [0-9]* | 2 | [0-9]* | [0-9.]* | [0-9.]* |$' "$results/section.md")" -eq 6 ]
-	[ "$(grep -c '^| x86_64: .* \(met\|\*\*missed\*\*\) |$' "$results/section.md")" -eq 8 ]
+	[ "$(grep -c '^| x86_64: .* \(met\|\*\*missed\*\*\) |$' "$results/section.md")" -eq 10 ]
 	grep -q "at the classic one 19[.]$" "$results/section.md"
 	sed '/^# beside bpftrace-classic/d' "$results/guest-amd64.tap" >"$results/guest-none.tap"
 	run -1 tests/bench/report_guest "$results" none
