@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# make [O=dir] [SAN=1] [V=1] [CC=clang]; make static release deb; make check lint install uninstall fuzz mutants bench-unit bench soak soak-serve other everywhere.
+# make [O=dir] [SAN=1] [V=1] [CC=clang]; make static release deb; make check lint install uninstall fuzz mutants bench-unit bench soak soak-serve power other everywhere.
 # `./try` and `./check` install what this needs.
 O ?= build
 PREFIX ?= /usr/local
@@ -93,7 +93,7 @@ HELPERS := $(patsubst tests/vm/%.c,$(O)/vm/%,$(wildcard tests/vm/*.c)) $(O)/vm/f
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: FORCE all commit static release release-here strict deb check lint quick install uninstall clean unit load fuzz fuzz-run fuzzers bench-unit bench soak soak-serve mutants helpers other everywhere
+.PHONY: FORCE all commit static release release-here strict deb check lint quick install uninstall clean unit load fuzz fuzz-run fuzzers bench-unit bench soak soak-serve power mutants helpers other everywhere
 
 all: $(O)/iosonar
 
@@ -330,6 +330,11 @@ IOS ?= 10000000
 REQUESTS ?= 60000
 soak-serve: all
 	$(Q)SERVE_IOS=$(IOS) SERVE_REQUESTS=$(REQUESTS) prove -v tests/live/serve.t
+
+# record --ring in a guest of 6.12 that is killed at LOSSES random moments.
+LOSSES ?= 50
+power: all static helpers
+	$(Q)O=$(O) tests/vm/power 6.12 $(LOSSES)
 
 $(O)/bench/%: tests/bench/%.c $(O)/libiosonar.a
 	$(call say,BENCH,$@)
