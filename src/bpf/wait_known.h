@@ -43,7 +43,8 @@ inline_always __u32 known_find(const struct wait_task *t)
 			if (j >= nr)
 				break;
 			if (!known->words[j] ||
-			    word_at(context + 8 * known->at[j]) != known->words[j])
+			    wait_return_address(word_at(context + 8 * known->at[j])) !=
+				    known->words[j])
 				break;
 		}
 		if (nr && j >= nr)

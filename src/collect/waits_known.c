@@ -87,10 +87,12 @@ static bool known_has_frame(const struct known_stack *s, uint64_t word)
 static void known_begin(struct known_stack *s, const struct wait_copy *copy)
 {
 	s->places = calloc(WAIT_WORDS, sizeof(s->places[0]));
-	for (uint16_t i = 0; s->places && i < copy->nr; i++)
-		if (known_has_frame(s, copy->words[i]))
-			s->places[s->nr_places++] =
-				(struct known_place){ .at = i, .word = copy->words[i] };
+	for (uint16_t i = 0; s->places && i < copy->nr; i++) {
+		uint64_t word = wait_return_address(copy->words[i]);
+
+		if (known_has_frame(s, word))
+			s->places[s->nr_places++] = (struct known_place){ .at = i, .word = word };
+	}
 }
 
 static void known_compare(struct known_stack *s, const struct wait_copy *copy)
@@ -100,7 +102,8 @@ static void known_compare(struct known_stack *s, const struct wait_copy *copy)
 	for (int i = 0; i < s->nr_places; i++) {
 		const struct known_place *place = &s->places[i];
 
-		if (place->at < copy->nr && copy->words[place->at] == place->word)
+		if (place->at < copy->nr &&
+		    wait_return_address(copy->words[place->at]) == place->word)
 			s->places[nr++] = *place;
 	}
 	s->nr_places = nr;

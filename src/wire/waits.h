@@ -62,12 +62,26 @@ enum wait_io {
 	WAIT_IO_HELD, /* a limit of its cgroup holds back some of it (io.max) */
 };
 
+/* The return address that lies on the stack as this word. arm64 signs it in its upper bits, which
+ * are all ones in addresses of the kernel's functions. */
+#if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
+static inline __u64 wait_return_address(__u64 word)
+{
+	return word | 0xffffULL << 48;
+}
+#else
+static inline __u64 wait_return_address(__u64 word)
+{
+	return word;
+}
+#endif
+
 /*
  * A stack that is told without a walk, by the words at these distances from the context of our
  * program at sched_switch. User space writes it once, and nr last.
  */
 struct wait_known_stack {
-	__u64 words[WAIT_PLACES]; /* none is 0 */
+	__u64 words[WAIT_PLACES]; /* none is 0, and none is signed */
 	__u16 at[WAIT_PLACES];	  /* in words; the outermost first */
 	__u32 number;
 	__u32 nr; /* 0: free */

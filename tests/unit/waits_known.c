@@ -47,6 +47,16 @@ static void make(struct made *m, uint32_t number)
 		m->old[i] = draw(20) ? draw(~0ULL) : m->frames.frames[draw(FRAMES)];
 }
 
+/* As the kernel's functions put it on the stack: arm64 may sign it, differently for each task. */
+static uint64_t on_stack(uint64_t address)
+{
+#ifdef __aarch64__
+	return address ^ draw(1 << 16) << 48;
+#else
+	return address;
+#endif
+}
+
 /* One sleep: some of the leftovers differ each time, and the outermost frames lie elsewhere. */
 static struct wait_copy sleep_at(const struct made *m)
 {
@@ -58,7 +68,7 @@ static struct wait_copy sleep_at(const struct made *m)
 	for (int i = INNER; i < FRAMES; i++) {
 		unsigned int at = m->at[i] + (i >= FRAMES - OUTER ? shift : 0);
 
-		copy.words[at] = m->frames.frames[i];
+		copy.words[at] = on_stack(m->frames.frames[i]);
 	}
 	return copy;
 }
@@ -70,7 +80,8 @@ static uint32_t find(const struct wait_known_stack *table, const struct wait_cop
 		const struct wait_known_stack *known = &table[copy->by * WAIT_KNOWN + i];
 		uint32_t j = 0;
 
-		while (j < known->nr && copy->words[known->at[j]] == known->words[j])
+		while (j < known->nr &&
+		       wait_return_address(copy->words[known->at[j]]) == known->words[j])
 			j++;
 		if (known->nr && j == known->nr)
 			return known->number;

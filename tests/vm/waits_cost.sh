@@ -10,11 +10,12 @@
 
 null_disk nullb0 irqmode=2 completion_nsec=1000000
 set_scheduler nullb0 none
-# Of a switch, of which an empty program has 67 on arm64; of a read.
+# Of a switch, of which an empty program has 67 on arm64; of a read, of which one in 64 walks the stack by chance: on x86_64 it was
+# 2,643 to 2,736 in five runs, on arm64 2,972.
 bounds=''
 case $(uname -rm) in
-6.12.*aarch64) bounds='92 3000' ;;
-6.12.*x86_64) bounds='70 2800' ;;
+6.12.*aarch64) bounds='92 3050' ;;
+6.12.*x86_64) bounds='70 2900' ;;
 esac
 
 # reads N: of one I/O.
