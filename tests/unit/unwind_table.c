@@ -45,6 +45,7 @@ struct comparison {
 	struct {
 		unsigned long at;
 		bool is_signal;
+		bool is_odd; /* returns by another register than the machine does */
 		struct opinion row;
 	} cies[CIES];
 	size_t nr_cies, cie; /* of the entry that is read */
@@ -90,6 +91,8 @@ static bool is_as(const struct comparison *c, const struct opinion *row,
 
 	if (!rule)
 		return false;
+	if (c->cies[c->cie].is_odd)
+		return rule->cfa == UNWIND_UNKNOWN;
 	if (rule->cfa == UNWIND_SIGNAL || c->cies[c->cie].is_signal)
 		return rule->cfa == UNWIND_SIGNAL && c->cies[c->cie].is_signal;
 	if (rule->cfa == UNWIND_OUTERMOST || (no_caller && c->is_x86))
@@ -168,6 +171,7 @@ static void end_entry(struct comparison *c)
 static void take_entry(struct comparison *c, const char *line)
 {
 	const char *fde = strstr(line, " FDE cie="), *pc = strstr(line, " pc=");
+	const char *ra = strstr(line, " ra=");
 
 	end_entry(c);
 	c->in_cie = !fde;
@@ -182,6 +186,7 @@ static void take_entry(struct comparison *c, const char *line)
 
 		c->cie = c->nr_cies++;
 		c->cies[c->cie].at = strtoul(line, NULL, 16);
+		c->cies[c->cie].is_odd = ra && atoi(ra + 4) != (c->is_x86 ? 16 : 30);
 		c->cies[c->cie].is_signal =
 			end && memchr(letters, 'S', (size_t)(end - letters)) != NULL;
 	}
