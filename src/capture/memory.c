@@ -23,9 +23,13 @@ struct capture_memory {
 	bool is_short;
 };
 
-static size_t memory_block_bytes(const struct memory_block *block)
+/* Blocks differ by a few hundred bytes. Rounded up, a new one fits into the place of an old one,
+ * and the heap does not grow over days. */
+static size_t memory_block_bytes(uint32_t length)
 {
-	return sizeof(*block) + block->chunk.length + CAPTURE_SLACK;
+	const size_t step = 4096;
+
+	return (sizeof(struct memory_block) + length + CAPTURE_SLACK + step - 1) / step * step;
 }
 
 static void memory_forget_first(struct capture_memory *memory)
@@ -35,7 +39,7 @@ static void memory_forget_first(struct capture_memory *memory)
 	memory->first = block->next;
 	if (!memory->first)
 		memory->end = &memory->first;
-	memory->bytes -= memory_block_bytes(block);
+	memory->bytes -= memory_block_bytes(block->chunk.length);
 	memory->nr_records -= block->chunk.count;
 	memory->nr_forgotten += block->chunk.count;
 	free(block);
@@ -66,7 +70,7 @@ static void memory_see_clock(struct capture_memory *memory)
 static int memory_keep(struct capture_memory *memory, const struct capture_chunk *chunk,
 		       const uint8_t *payload)
 {
-	struct memory_block *block = malloc(sizeof(*block) + chunk->length + CAPTURE_SLACK);
+	struct memory_block *block = malloc(memory_block_bytes(chunk->length));
 
 	if (!block)
 		return -ENOMEM;
@@ -76,7 +80,7 @@ static int memory_keep(struct capture_memory *memory, const struct capture_chunk
 	memset(block->payload + chunk->length, 0, CAPTURE_SLACK);
 	*memory->end = block;
 	memory->end = &block->next;
-	memory->bytes += memory_block_bytes(block);
+	memory->bytes += memory_block_bytes(chunk->length);
 	memory->nr_records += chunk->count;
 	if (chunk->max_ns > memory->newest_ns)
 		memory->newest_ns = chunk->max_ns;
