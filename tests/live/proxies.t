@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # serve behind a proxy, as the README sets it up: nginx and Caddy are started with its very lines. TLS, the password, the page,
 # the metrics and the events have to come through, and a client cannot choose the Host that serve sees.
-# Changed in the lines: the port of serve, and the port that the proxy listens to.
+# Changed in the lines: the port of serve, and the port that the proxy listens to. A proxy that is not installed is unpacked here: an
+# installed one would serve at the next start of the machine.
 set -u
 # shellcheck source=tests/live/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -23,6 +24,13 @@ block() {
 	awk -v pattern="$1" '/^```/ { inside = !inside; first = inside; if (!inside && found) exit; next }
 		first { found = $0 ~ pattern; first = 0 }
 		inside && found' "$readme"
+}
+
+# program NAME: where it is, installed or unpacked from the package of that name.
+program() {
+	type -P "$1" && return
+	(cd "$tmp" && apt-get -qq download "$1" && dpkg-deb -x "$1"_*.deb "$tmp/root") >>"$tmp/apt" 2>&1
+	find "$tmp/root" -path "*/*bin/$1" -type f 2>/dev/null | grep .
 }
 
 free_port() {
@@ -95,9 +103,12 @@ check_nginx() {
 	cat >"$home/nginx.conf" <<-END
 		user root; daemon off; pid $home/pid; error_log $home/errors;
 		events {}
-		http { access_log off; include readme.conf; }
+		http {
+			access_log off; client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi;
+			scgi_temp_path scgi; include readme.conf;
+		}
 	END
-	nginx -p "$home" -c nginx.conf >"$tmp/proxy" 2>&1 &
+	"$nginx" -p "$home" -e "$home/errors" -c nginx.conf >"$tmp/proxy" 2>&1 &
 	pids+=($!)
 	comes_through nginx -u reader:secret
 	is "$(ask /metrics -o "$tmp/body" -w '%{http_code}')" 401 "nginx: nothing without the password"
@@ -116,7 +127,7 @@ check_caddy() {
 		block '^store1.example.org \{' | sed "s/127.0.0.1:9936/127.0.0.1:$port/"
 	} >"$home/Caddyfile"
 	is "$(grep -c "reverse_proxy 127.0.0.1:$port {" "$home/Caddyfile")" 1 "Caddy: the lines of the README"
-	HOME=$home XDG_DATA_HOME=$home XDG_CONFIG_HOME=$home caddy run --config "$home/Caddyfile" --adapter caddyfile >"$tmp/proxy" 2>&1 &
+	HOME=$home XDG_DATA_HOME=$home XDG_CONFIG_HOME=$home "$caddy" run --config "$home/Caddyfile" --adapter caddyfile >"$tmp/proxy" 2>&1 &
 	pids+=($!)
 	for _ in $(seq 200); do
 		cp "$home/caddy/pki/authorities/local/root.crt" "$tmp/ca" 2>/dev/null && break
@@ -134,7 +145,7 @@ disk=$(losetup -f --show "$tmp/disk" 2>"$tmp/err") || skip_all "no loop device"
 start_serve
 [ -n "$port" ] || skip_all "iosonar cannot measure here: $(head -n 1 "$tmp/err")"
 dd if="$disk" of=/dev/null bs=4k count=16 iflag=direct status=none
-if command -v nginx >/dev/null; then check_nginx; else skip nginx "it cannot be installed here"; fi
-if command -v caddy >/dev/null; then check_caddy; else skip Caddy "it cannot be installed here"; fi
+if nginx=$(program nginx); then check_nginx; else skip nginx "it cannot be had here: $(tail -n 1 "$tmp/apt")"; fi
+if caddy=$(program caddy); then check_caddy; else skip Caddy "it cannot be had here: $(tail -n 1 "$tmp/apt")"; fi
 echo "1..$nr"
 exit $((failed > 0))
