@@ -274,6 +274,15 @@ int capture_memory__find(struct capture_memory *memory, uint64_t number, struct 
 	return err;
 }
 
+uint64_t capture_memory__from_ns(const struct capture_memory *memory)
+{
+	uint64_t from_ns = UINT64_MAX;
+
+	for (const struct memory_block *block = memory->first; block; block = block->next)
+		from_ns = block->chunk.min_ns < from_ns ? block->chunk.min_ns : from_ns;
+	return from_ns;
+}
+
 uint64_t capture_memory__kept_from(const struct capture_memory *memory)
 {
 	return memory->nr_forgotten + 1;

@@ -40,6 +40,8 @@ int capture_memory__each(struct capture_memory *memory, uint64_t from_ns, uint64
 int capture_memory__find(struct capture_memory *memory, uint64_t number,
 			 struct capture_visit visit);
 uint64_t capture_memory__kept_from(const struct capture_memory *memory); /* the lowest number */
+/* Nothing that was flushed is earlier. UINT64_MAX: nothing is kept. */
+uint64_t capture_memory__from_ns(const struct capture_memory *memory);
 
 size_t capture_memory__bytes(const struct capture_memory *memory);
 uint64_t capture_memory__nr_records(const struct capture_memory *memory); /* kept */

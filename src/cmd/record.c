@@ -102,6 +102,8 @@ static struct io_wants record_wants(void *state, const struct options *options)
 		.kinds = r->admin ? 1 << IO_ADMIN | 1 << IO_FABRICS
 			 : r->io  ? 1 << IO_NVME | 1 << IO_BLOCK
 				  : 0,
+		.reuse_after_ns = 2000000000,
+		.reuses_places = true,
 		.buffer_bytes = r->buffer.given ? r->buffer.value : 0,
 	};
 }

@@ -302,7 +302,7 @@ void io__keep_counts(struct io *io)
 static uint64_t io_unjudged(const struct io *io)
 {
 	const struct io_device *cells = io->device_cells.cells;
-	uint64_t nr = 0;
+	uint64_t nr = io->unjudged;
 
 	for (uint32_t i = 0; i < IO_MAX_DEVICES; i++)
 		if (cells[i].verdict != IO_UNWANTED)

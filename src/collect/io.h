@@ -35,16 +35,18 @@ struct io_wants {
 	bool kernel_stacks, user_stacks; /* with stages: where they were submitted */
 	enum unwind_how unwind;		 /* user stacks */
 	bool depths;			 /* with stages: number in flight */
-	uint32_t slowest;      /* with records: only of the N slowest and of some others; 0: all */
-	bool bios;	       /* with stages: a record per bio, and none per command */
-	bool troubles;	       /* with records: also failed attempts and events of controllers */
-	bool only_troubled;    /* and no records of commands without trouble */
-	bool rows;	       /* with records: rows of all commands, not only of dropped records */
-	bool drop_rows;	       /* with records: rows of dropped ones by key, not in `other` */
-	bool failures;	       /* io__failures; not with records */
-	uint32_t kinds;	       /* bits of enum io_kind; 0: all */
-	uint64_t buffer_bytes; /* of a CPU's ring; 0: the default */
-	bool own_cost;	       /* io__own_cost; not where tasks, files or stages are wanted */
+	uint32_t slowest;   /* with records: only of the N slowest and of some others; 0: all */
+	bool bios;	    /* with stages: a record per bio, and none per command */
+	bool troubles;	    /* with records: also failed attempts and events of controllers */
+	bool only_troubled; /* and no records of commands without trouble */
+	bool rows;	    /* with records: rows of all commands, not only of dropped records */
+	bool drop_rows;	    /* with records: rows of dropped ones by key, not in `other` */
+	bool failures;	    /* io__failures; not with records */
+	uint32_t kinds;	    /* bits of enum io_kind; 0: all */
+	uint64_t reuse_after_ns; /* with records: io__reuse; 0: not called */
+	bool reuses_places;	 /* and the caller holds no place in io__devices */
+	uint64_t buffer_bytes;	 /* of a CPU's ring; 0: the default */
+	bool own_cost;		 /* io__own_cost; not where tasks, files or stages are wanted */
 	double budget; /* share of all CPUs' time; with own_cost, without records; 0: none */
 };
 
@@ -121,6 +123,14 @@ void io__stack_losses(const struct io *io, uint64_t *taken, uint64_t *failed);
 struct unwinder *io__unwinder(const struct io *io); /* NULL: no user stacks by tables */
 /* A record's device in io__devices, -1: not known. */
 int io__device_of(struct io *io, const struct io_record *record);
+/*
+ * To be called once a second after io__records: other devices may have the numbers of those that
+ * are gone since reuse_after_ns, and whose records or events the caller lets go; as numbers in
+ * records, of events IO_MAX_DEVICES more than the place in io__devices. Devices with rows keep
+ * theirs.
+ */
+typedef bool (*io_lets_go_fn)(void *arg, uint32_t number, uint64_t gone_ns);
+void io__reuse(struct io *io, io_lets_go_fn fn, void *arg);
 uint64_t io__records_tried(const struct io *io);   /* so far, by the programs, */
 uint64_t io__records_dropped(const struct io *io); /* and lost to full rings */
 

@@ -168,7 +168,13 @@ static int io_resolve(struct io *io, const struct io_device *cell)
 		break;
 	}
 	index = device_list__refresh(&io->devices, name);
-	return index < 0 ? gone : index;
+	if (index < 0)
+		return gone;
+	/* Its successor: the device went before it was looked up. */
+	if (diskseq && io->devices.devices[index].diskseq &&
+	    io->devices.devices[index].diskseq != diskseq)
+		return -1;
+	return index;
 }
 
 int io_device_index(struct io *io, uint32_t nr)

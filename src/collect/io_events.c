@@ -7,6 +7,7 @@
 #include "collect/io_inside.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <bpf/libbpf.h>
 #include "base/clock.h"
@@ -30,14 +31,16 @@ static bool event_is_wanted(const struct io *io, const struct device *device)
 	return device_list__concerns(&io->devices, io->choices, io->nr_choices, device);
 }
 
-/* The newest controller of that number. */
+/* The controller of that number. */
 static int event_controller(const struct io *io, uint32_t instance)
 {
-	for (size_t i = io->devices.nr; i-- > 0;)
-		if (io->devices.devices[i].kind == DEVICE_NVME_CTRL &&
-		    io->devices.devices[i].ctrl == (int)instance)
-			return (int)i;
-	return -1;
+	char name[16];
+	const struct device *device;
+
+	snprintf(name, sizeof(name), "nvme%u", instance);
+	device = device_list__find(&io->devices, name);
+	return device && device->kind == DEVICE_NVME_CTRL ? (int)(device - io->devices.devices)
+							  : -1;
 }
 
 /* The command that timed out, as its slot has it: it is in flight, or was until just now. */

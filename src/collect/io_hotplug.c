@@ -8,22 +8,16 @@
 
 #include <errno.h>
 #include <time.h>
+#include "base/clock.h"
 #include "base/log.h"
 
 enum { HOTPLUG_LOOKS = 100 };
 
-/* No slot and no cell may take the next device at this address for the old one. */
-static void io_forget(struct io *io, int gone)
+static void io_forget_device(struct io *io, int gone)
 {
-	struct io_device *cells = io->device_cells.cells;
-
-	for (uint32_t nr = 0; nr < IO_MAX_DEVICES; nr++) {
-		if (io->device_of[nr] != gone)
-			continue;
-		slot_table__forget_queue(&io->slots, cells[nr].key & ~1ULL);
-		io_budget_forget_queue(io, cells[nr].key & ~1ULL);
-		cells[nr].key |= 1; /* the address may be reused: never matches again */
-	}
+	for (uint32_t nr = 0; nr < IO_MAX_DEVICES; nr++)
+		if (io->device_of[nr] == gone)
+			io_forget(io, nr);
 }
 
 /* Was it measured, before it was marked as gone? */
@@ -41,7 +35,8 @@ static void io_say_gone(struct io *io, int index)
 {
 	struct device *device = &io->devices.devices[index];
 
-	io_forget(io, index);
+	io_forget_device(io, index);
+	device->gone_ns = clock__mono_ns();
 	if (device->said == DEVICE_SAID_THERE && io_was_wanted(io, device)) {
 		log_note("%s is gone", device->name);
 		io_note_event(io, EVENT_GONE, index);

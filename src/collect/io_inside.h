@@ -6,8 +6,8 @@
  * io_functions.c (addresses of functions), io_files.c (names of files), io_volumes.c (bios above
  * others), io_waits.c (waits before the request), io_programs.c (load, attach, detach), io_sink.c
  * (output of records), io_ladders.c (rings of times alone), io_events.c (of controllers and disks),
- * io_records.c (rings), io_hotplug.c (devices that appear and vanish), io_budget.c (which commands
- * are timed), io.c (the run).
+ * io_records.c (rings), io_budget.c (which commands are timed), io_gone.c (devices that are gone),
+ * io_hotplug.c (devices that appear and vanish), io.c (the run).
  */
 #ifndef IOSONAR_COLLECT_IO_INSIDE_H
 #define IOSONAR_COLLECT_IO_INSIDE_H
@@ -65,7 +65,10 @@ struct io {
 	struct row_table rows;
 	uint64_t nr_other;	       /* commands in the row `other` at the last read */
 	int device_of[IO_MAX_DEVICES]; /* cell to index in devices, -1: not looked up yet */
-	bool nvme_attached;	       /* nvme_setup_cmd and nvme_complete_rq */
+	uint64_t
+		gone_ns[IO_MAX_DEVICES]; /* of a cell: since when io__reuse knows; 0: it is there */
+	uint64_t unjudged;		 /* of devices whose cells were reused */
+	bool nvme_attached;		 /* nvme_setup_cmd and nvme_complete_rq */
 	bool block_attached; /* block_rq_issue and block_rq_complete, for disks that are not NVMe */
 	bool direct;	     /* typed pointers (tp_btf); otherwise plain (raw_tp) */
 	int typed_err;	     /* why pointers are not typed; 0: they are, or not tried */
@@ -207,6 +210,9 @@ void io_budget_read(struct io *io, row_table_fn fn, void *arg);
 uint64_t io_budget_untimed(const struct io *io);	    /* as of the last io_budget_read */
 void io_budget_forget_queue(struct io *io, uint64_t queue); /* its device is gone */
 void io_budget_free(struct io_budget *budget);
+
+/* io_gone.c: no slot and no cell may take the next device at this address for that of this cell. */
+void io_forget(struct io *io, uint32_t nr);
 
 /* What a row key stands for. */
 void io_tags_of(struct io *io, uint32_t key_nr, struct io_tags *tags);

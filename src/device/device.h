@@ -48,6 +48,7 @@ struct device {
 	char *shown;		/* "db7:nvme0n1" */
 	bool gone;		/* it was removed; the entry stays for the summary */
 	enum device_said said;	/* kept here for the reporter */
+	uint64_t gone_ns;	/* likewise: when that was said */
 	bool knows_partitions;	/* what follows is valid; a controller has none */
 	uint32_t nr_partitions; /* sorted by name */
 	struct device_partition *partitions;
@@ -71,6 +72,7 @@ bool device__is_leg(const struct device *device); /* a path of a multipath head:
 struct device_list {
 	struct device *devices;
 	size_t nr;
+	size_t nr_forgotten;	   /* of them, places without a device: their names are empty */
 	char root[64];		   /* "" or a test's tree, before /sys, /dev and /proc */
 	bool bios;		   /* the caller can use bio-based devices, too */
 	const struct scout *scout; /* reads sysfs for a process that may not; NULL: it may */
@@ -86,9 +88,11 @@ void device_list__free(struct device_list *list);
  * that came back with another identity, is appended. Returns its index, or -ENOENT.
  */
 int device_list__refresh(struct device_list *list, const char *name);
+/* Nothing refers to this device any more, which is gone: its place is the next new one's. */
+void device_list__forget(struct device_list *list, int index);
 /* In the scout: SCOUT_DEVICE. At most 256 partitions are told. */
 void device__answer(void *shared);
-/* The newest entry of that name, or NULL. */
+/* The entry of that name that is there, or the last one that went; or NULL. */
 struct device *device_list__find(const struct device_list *list, const char *name);
 
 /* The index of its head, if it is a path of a head in this list; else its own. */

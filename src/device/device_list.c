@@ -20,9 +20,27 @@
 #include "base/log.h"
 #include "base/scout.h"
 
+/* A place without a name was another device's. */
+static int device_list_place(struct device_list *list, struct device *device)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		if (list->devices[i].name[0])
+			continue;
+		list->devices[i] = *device;
+		return (int)i;
+	}
+	return -ENOENT;
+}
+
 /* The new entry's index. Takes ownership of the device, even on failure. */
 static int device_list_append(struct device_list *list, struct device *device)
 {
+	int index = list->nr_forgotten ? device_list_place(list, device) : -ENOENT;
+
+	if (index >= 0) {
+		list->nr_forgotten--;
+		return index;
+	}
 	if (list->nr >= INT_MAX || GROW_BY_ONE(list->devices, list->nr)) {
 		device__free(device);
 		return -ENOMEM;
@@ -137,7 +155,7 @@ void device_list__free(struct device_list *list)
 		device__free(&list->devices[i]);
 	free(list->devices);
 	list->devices = NULL;
-	list->nr = 0;
+	list->nr = list->nr_forgotten = 0;
 }
 
 /* An empty drive or loop device was never measured. */
@@ -157,12 +175,33 @@ char *device_list__label(const struct device_list *list, int index, char *buf, s
 	return buf;
 }
 
+void device_list__forget(struct device_list *list, int index)
+{
+	struct device *device = &list->devices[index];
+
+	device__free(device);
+	*device = (struct device){
+		.kind = DEVICE_BIO, .ctrl = -1, .gone = true, .said = DEVICE_SAID_GONE
+	};
+	list->nr_forgotten++;
+}
+
+/* Places may be used again: the last one that went is not always behind the others. */
 struct device *device_list__find(const struct device_list *list, const char *name)
 {
-	for (size_t i = list->nr; i-- > 0;)
-		if (!strcmp(list->devices[i].name, name))
-			return &list->devices[i];
-	return NULL;
+	struct device *found = NULL;
+
+	for (size_t i = list->nr; i-- > 0;) {
+		struct device *device = &list->devices[i];
+
+		if (strcmp(device->name, name))
+			continue;
+		if (!device->gone)
+			return device;
+		if (!found || device->gone_ns > found->gone_ns)
+			found = device;
+	}
+	return found;
 }
 
 /* A missing value proves nothing; without any values, only a device that never left is the same. */
@@ -186,6 +225,7 @@ static void device_update(struct device *old, const struct device *now)
 	free(known.partitions);
 	*old = *now;
 	old->said = known.said;
+	old->gone_ns = known.gone_ns;
 	if (!old->diskseq)
 		old->diskseq = known.diskseq;
 	if (!old->serial[0])

@@ -16,6 +16,7 @@
 static const uint64_t io_live_window_ns = 20000000; /* maximum delay of other CPUs' records */
 /* A cell of a row takes 3.2e9 commands more before it overflows: 53 million a second. */
 static const uint64_t io_live_keep_ns = 60000000000ULL;
+static const uint64_t io_live_reuse_ns = 1000000000;
 
 struct io_live {
 	struct io *io;
@@ -252,10 +253,31 @@ static int io_live_keep_budget(void *arg)
 	return 0;
 }
 
+/* A record that is still in the rings has the number of its device. */
+static bool io_live_lets_go(void *arg, uint32_t number, uint64_t gone_ns)
+{
+	const struct session *s = arg;
+
+	return !s->inside->recorder || recorder__lets_go(s->inside->recorder, number, gone_ns);
+}
+
+static int io_live_reuse(void *arg)
+{
+	struct session *s = arg;
+	int err = io_live_drain(s, DRAIN_SETTLED);
+
+	if (!err)
+		io__reuse(io_live(s)->io, io_live_lets_go, s);
+	return err;
+}
+
 static int io_live_arm(struct session *s)
 {
 	struct io *io = io_live(s)->io;
 	int err = loop__every(s->inside->loop, io_live_keep_ns, io_live_keep_counts, io);
+
+	if (!err && s->inside->wants.reuse_after_ns)
+		err = loop__every(s->inside->loop, io_live_reuse_ns, io_live_reuse, s);
 
 	if (!err && s->inside->wants.budget > 0)
 		err = loop__every(s->inside->loop, IO_BUDGET_NS, io_live_keep_budget, io);

@@ -132,6 +132,7 @@ void recorder__free(struct recorder *r)
 		capture_writer__free(r->writer);
 	for (int kind = 0; kind < NR_GLOSSARIES; kind++)
 		glossary__free(&r->met[kind]);
+	free(r->listed);
 	free(r);
 }
 
@@ -160,9 +161,18 @@ static int recorder_meet(struct recorder *r, const struct io_record *record)
 	if (index < 0)
 		return 0;
 	err = recorder_put_devices(r);
+	err = err ?: recorder_list(r, index);
 	err = err ?: recorder_put_device(r, record->device, &r->run.devices->devices[index]);
 	r->known[record->device] = !err;
 	return err;
+}
+
+/* It holds the place of its device. */
+static int recorder_meet_event(struct recorder *r, const struct io_record *record)
+{
+	int index = r->run.device_of(r->run.arg, record), err = recorder_put_devices(r);
+
+	return err || index < 0 ? err : recorder_list(r, index);
 }
 
 static int recorder_put_record(struct recorder *r, const struct io_record *record)
@@ -209,13 +219,28 @@ int recorder__record(struct recorder *r, const struct io_record *record)
 	if (record->device < RECORDER_NUMBERS && !r->known[record->device])
 		err = recorder_meet(r, record);
 	else if (record->what == RECORD_EVENT)
-		err = recorder_put_devices(r);
+		err = recorder_meet_event(r, record);
 	if (!err && record->flags & RECORD_STAGES)
 		err = recorder_meet_ids(r, record);
 	err = err ?: recorder_put_record(r, record);
 	if (!err && recorder_is_long(r))
 		err = r->run.ring ? recorder_ring_next(r) : recorder_next_part(r);
 	return err ? recorder_verdict(r, err) : 0;
+}
+
+bool recorder__lets_go(struct recorder *r, uint32_t number, uint64_t gone_ns)
+{
+	size_t place = (size_t)number - RECORDER_NUMBERS;
+	bool *is_in = number < RECORDER_NUMBERS ? &r->known[number]
+		      : place < r->nr_listed	? &r->listed[place]
+						: NULL;
+
+	if (!is_in || !*is_in || !r->writer)
+		return true;
+	if (!r->memory || capture_memory__from_ns(r->memory) <= gone_ns)
+		return false;
+	*is_in = false;
+	return true;
 }
 
 /* ---- about the run ---- */

@@ -50,6 +50,9 @@ void recorder__free(struct recorder *recorder);
 int recorder__record(struct recorder *recorder, const struct io_record *record);
 int recorder__clock(struct recorder *recorder, const struct capture_clock *clock); /* each second */
 void recorder__lost(struct recorder *recorder, const char *reason, uint64_t nr);
+/* A device went at gone_ns. Does nothing that is kept name it by this number, of records or of
+ * events? Then the number may be another device's: a file or memory describes it again. */
+bool recorder__lets_go(struct recorder *recorder, uint32_t number, uint64_t gone_ns);
 /* Of the page cache: a reading; events. recorder__info has what is known about it. */
 int recorder__cache_rows(struct recorder *recorder, uint64_t time_ns,
 			 const struct capture_cache_row *rows, size_t nr);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "session/recorder_inside.h"
 #include "wire/io_stages.h"
 
@@ -28,16 +29,39 @@ int recorder_put_device(struct recorder *r, uint16_t number, const struct device
 	return capture_writer__device(r->writer, number, &as);
 }
 
-/* Every device of the machine, in the order of its list, under numbers that no record has. */
+/* Under a number that no record has. */
+static int recorder_list_one(struct recorder *r, size_t index)
+{
+	if (index >= UINT16_MAX - RECORDER_NUMBERS)
+		return 0;
+	for (; r->nr_listed <= index; r->nr_listed++) {
+		if (GROW_BY_ONE(r->listed, r->nr_listed))
+			return -ENOMEM;
+		r->listed[r->nr_listed] = false;
+	}
+	if (r->listed[index])
+		return 0;
+	r->listed[index] = true;
+	return recorder_put_device(r, (uint16_t)(RECORDER_NUMBERS + index),
+				   &r->run.devices->devices[index]);
+}
+
+int recorder_list(struct recorder *r, int index)
+{
+	return recorder_list_one(r, (size_t)device_list__head(r->run.devices, index))
+		       ?: recorder_list_one(r, (size_t)index);
+}
+
+/* Every device of the machine, in the order of its list. Those that are gone only if records name
+ * them: over months there may be more than a file has room for. */
 int recorder_put_devices(struct recorder *r)
 {
 	const struct device_list *list = r->run.devices;
 	int err = 0;
 
-	for (; !err && r->nr_listed < list->nr && r->nr_listed < UINT16_MAX - RECORDER_NUMBERS;
-	     r->nr_listed++)
-		err = recorder_put_device(r, (uint16_t)(RECORDER_NUMBERS + r->nr_listed),
-					  &list->devices[r->nr_listed]);
+	for (size_t i = 0; i < list->nr && !err; i++)
+		if (!list->devices[i].gone)
+			err = recorder_list_one(r, i);
 	return err;
 }
 
@@ -91,7 +115,8 @@ int recorder_put_about(struct recorder *r)
 	int err = origin__put(&r->origin, r->writer, r->run.alias);
 
 	err = err ?: recorder_put_number(r, CAPTURE_INFO_START, r->run.start_ns);
-	r->nr_listed = 0;
+	if (r->nr_listed)
+		memset(r->listed, 0, r->nr_listed * sizeof(*r->listed));
 	memset(r->known, 0, sizeof(r->known));
 	if (!err && r->run.op_names)
 		err = capture_writer__names(r->writer, CAPTURE_NAMES_BLOCK, r->run.op_names);

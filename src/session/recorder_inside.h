@@ -30,9 +30,10 @@ struct recorder_ring {
 struct recorder {
 	struct recorder_run run;
 	struct origin origin;
-	struct capture_writer *writer;	    /* of the current part, or of the memory */
-	struct capture_memory *memory;	    /* --last */
-	size_t nr_listed;		    /* devices that are in the file */
+	struct capture_writer *writer; /* of the current part, or of the memory */
+	struct capture_memory *memory; /* --last */
+	bool *listed;		       /* places in the list of devices that are in the file */
+	size_t nr_listed;
 	bool known[RECORDER_NUMBERS];	    /* device numbers that are in the file */
 	struct glossary met[NR_GLOSSARIES]; /* ids in records; told: in which part, + 1 */
 	unsigned int part, nr_files;
@@ -59,6 +60,8 @@ int recorder_put_number(struct recorder *r, const char *key, uint64_t number);
 int recorder_put_device(struct recorder *r, uint16_t number, const struct device *device);
 /* Those of the machine that the file lacks. */
 int recorder_put_devices(struct recorder *r);
+/* The device at this place of the list and its head, which may be gone. */
+int recorder_list(struct recorder *r, int index);
 int recorder_put_about(struct recorder *r);
 /* An id means nothing elsewhere, nor here when it is gone: its text, once in every part. */
 int recorder_meet_id(struct recorder *r, enum glossary_kind kind, uint64_t id, uint64_t and);

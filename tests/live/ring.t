@@ -258,6 +258,40 @@ check_full_others() {
 	ok $? "the next file says what is missing before it"
 }
 
+# Disks that come and go beside the one that is recorded. Later files do not name them, and nothing of them stays in memory.
+come_and_go() { # come_and_go NUMBER; adds to $came
+	local other i
+	for ((i = 0; i < $1; i++)); do
+		other=$(losetup -f --show "$tmp/other") || return
+		dd if="$other" of=/dev/null bs=4k count=1 iflag=direct status=none && came=$((came + 1))
+		losetup -d "$other"
+	done
+	sleep 3 # disks that went are remembered for 2 s
+}
+check_gone() {
+	local pid before after came=0
+	fresh
+	truncate -s 1M "$tmp/other"
+	"$IOSONAR" record -d "$name" --ring "$tmp/ring" --size 1536Ki --files 6 >"$tmp/out" 2>"$tmp/err" &
+	pid=$!
+	sleep 1.5
+	come_and_go 100
+	sh -c "$(mixed 50021)"
+	before=$(rss "$pid")
+	come_and_go 400
+	sh -c "$(mixed 50021)"
+	after=$(rss "$pid")
+	kill -INT "$pid"
+	wait "$pid"
+	is "$came" 500 "disks that come and go: each was read"
+	[ $((after - before)) -lt 128 ]
+	ok $? "disks that come and go: 400 more take less than 128 KiB ($before to $after)"
+	is "$(($(records "$tmp/ring") + $(unseen)))" 100042 "disks that come and go: each command of the other disk is there"
+	is "$("$IOSONAR" sql -o csv "$(ls "$tmp/ring"/*.cap | tail -1)" 'SELECT count(*) FROM device WHERE gone' 2>/dev/null | tail -1)" 0 \
+		"disks that come and go: the last file names none that went"
+}
+rss() { sed -n 's/^VmRSS:[[:space:]]*\([0-9]*\).*/\1/p' "/proc/$1/status"; }
+
 # ---- the run ----
 
 [ "$(id -u)" = 0 ] || skip_all "requires root"
@@ -274,5 +308,6 @@ check_restart
 check_refusals
 check_kill
 check_full
+check_gone
 echo "1..$nr"
 exit $((failed > 0))

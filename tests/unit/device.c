@@ -550,6 +550,38 @@ static void test_replug(void)
 	device_list__free(&list);
 }
 
+/* A hundred disks come and go, and each is forgotten after the next one has come. */
+static void test_forget(void)
+{
+	struct device_list list;
+	bool found = true;
+
+	put_virtio();
+	list = list_read();
+	for (int seq = 100; seq < 200; seq++) {
+		struct device *there;
+		char text[16];
+		int index, last = (int)(device_list__find(&list, "vda") - list.devices);
+
+		snprintf(text, sizeof(text), "%d\n", seq);
+		put(text, "/sys/block/vda/diskseq");
+		index = device_list__refresh(&list, "vda");
+		there = device_list__find(&list, "vda");
+		found &= index != last && list.devices[last].gone &&
+			 there == &list.devices[index] && there->diskseq == (uint64_t)seq;
+		device_list__forget(&list, last);
+		found &= device_list__refresh(&list, "vda") == index;
+	}
+	ok(found, "a disk that takes the place of an earlier one is found");
+	is_u64(list.nr, 2, "two places are enough");
+	drop("/sys/block/vda");
+	device_list__refresh(&list, "vda");
+	ok(device_list__find(&list, "vda")->gone, "one that went is found until it is forgotten");
+	device_list__forget(&list, (int)(device_list__find(&list, "vda") - list.devices));
+	ok(!device_list__find(&list, "vda"), "and not after that");
+	device_list__free(&list);
+}
+
 /* On its way out a disk has lost its files: it is still the one we knew. */
 static void test_half_removed(void)
 {
@@ -703,6 +735,7 @@ static void test_all(void)
 	test_dm();
 	test_mounts();
 	test_replug();
+	test_forget();
 	test_half_removed();
 	test_without_diskseq();
 	test_scsi();

@@ -370,6 +370,83 @@ static void check_memory(void)
 	free((char *)options.write);
 }
 
+/* The number that the machine's device has in all files. */
+static const struct device *listed(const struct capture_about *about, uint16_t place)
+{
+	return capture_about__device(about, (uint16_t)(IO_MAX_DEVICES + place));
+}
+
+/*
+ * sda goes in the first part. Its commands are in the first two: these name it, and the last one
+ * does not.
+ */
+static void check_gone(void)
+{
+	struct file_options options = { .size_bytes = { 65536, true } };
+	struct recorder *recorder = begin(&options, "gone.cap");
+	unsigned int part = 0, right = 0, parts;
+	bool kept = true;
+
+	list.nr = 3;
+	for (uint32_t i = 0; i < 60000; i++) {
+		struct io_record record = make(i, part < 2 && i % 2 ? 20 : 10);
+
+		devices[2].gone = i > 10;
+		recorder__record(recorder, &record);
+		part = recorder__nr_files(recorder) - 1;
+		if (i > 1 && !part)
+			kept &= !recorder__lets_go(recorder, 20, START_NS);
+	}
+	ok(kept, "a file that names a device keeps its number");
+	ok(recorder__lets_go(recorder, 20, START_NS) &&
+		   recorder__lets_go(recorder, IO_MAX_DEVICES + 2, START_NS),
+	   "a later one lets it go");
+	recorder__finish(recorder, START_NS, &ledger);
+	parts = recorder__nr_files(recorder);
+	recorder__free(recorder);
+	for (unsigned int i = 0; i < parts; i++) {
+		struct capture_reader *reader;
+		const struct capture_about *about;
+		char name[300];
+
+		snprintf(name, sizeof(name), i ? "%s.%u" : "%s", options.write, i);
+		if (capture_reader__open(name, &reader))
+			continue;
+		about = capture_reader__about(reader);
+		right += (listed(about, 2) != NULL) == (i < 2) && listed(about, 1) &&
+			 (capture_about__device(about, 20) != NULL) == (i < 2);
+		capture_reader__free(reader);
+	}
+	ok(parts > 3 && right == parts,
+	   "a device that went is in the first two of %u parts, whose records name it", parts);
+	list.nr = 2;
+	devices[2].gone = false;
+	free((char *)options.write);
+}
+
+static void check_gone_memory(void)
+{
+	struct file_options options = { .last_ns = { 20000000, true } };
+	struct recorder *recorder = begin(&options, "gone-memory.cap");
+	uint64_t gone_ns = 0;
+	bool kept = true;
+
+	for (uint32_t i = 0; i < 60000; i++) {
+		struct io_record record = make(i, i < 5000 ? 11 : 10);
+
+		gone_ns = i < 5000 ? record.end_ns + 1000 : gone_ns;
+		recorder__record(recorder, &record);
+		if (i >= 10000 && i < 20000)
+			kept &= !recorder__lets_go(recorder, 11, gone_ns);
+	}
+	ok(kept, "a memory keeps the number as long as it has records of it");
+	ok(recorder__lets_go(recorder, 11, gone_ns) && recorder__lets_go(recorder, 12, gone_ns),
+	   "and lets it go then");
+	ok(!recorder__lets_go(recorder, 10, UINT64_MAX - 1), "but not that of a disk with records");
+	recorder__free(recorder);
+	free((char *)options.write);
+}
+
 /* ---- cost ---- */
 
 static void keep(void *recorder, const struct io_record *record)
@@ -451,6 +528,8 @@ int main(void)
 	check_parts(3);
 	check_texts();
 	check_memory();
+	check_gone();
+	check_gone_memory();
 	check_cost();
 	nftw(dir, delete, 8, FTW_DEPTH | FTW_PHYS);
 	return done_testing();
