@@ -293,7 +293,10 @@ void io__keep_counts(struct io *io)
 {
 	struct slot_counts counts;
 
-	slot_table__scan(&io->slots, clock__mono_ns(), &counts, NULL);
+	uint64_t now = clock__mono_ns();
+
+	slot_table__scan(&io->slots, now, &counts, NULL);
+	slot_table__sweep(&io->slots, now, counts.used);
 	row_table__spill(&io->rows);
 }
 

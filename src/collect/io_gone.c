@@ -124,4 +124,5 @@ void io__reuse(struct io *io, io_lets_go_fn fn, void *arg)
 	gone_release_cells(io, now_ns, fn, arg);
 	if (io->wants.reuses_places)
 		gone_release_places(io, now_ns, fn, arg);
+	slot_table__sweep(&io->slots, now_ns, 0); /* of these, or the end of one */
 }

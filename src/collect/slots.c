@@ -11,6 +11,7 @@ static const uint64_t slot_dead_ns = 10000000000ULL; /* unused for this long: ma
 struct slot_seen {
 	uint32_t issued, completed;
 	uint32_t claim; /* of a slot without a key when the sweep began */
+	bool is_dead;	/* the device of its last command went */
 };
 
 int slot_table__init(struct slot_table *table, struct io_slot *slots, uint32_t nr)
@@ -133,7 +134,7 @@ static void slot_sweep_mark(struct slot_table *table, uint64_t now_ns)
 
 		table->seen[nr].claim = slot->key <= IO_TOMB ? slot->claim : 0;
 		if (slot->key > IO_TOMB && slot->state == IO_IDLE &&
-		    slot->first_ns + slot_dead_ns < now_ns)
+		    (table->seen[nr].is_dead || slot->first_ns + slot_dead_ns < now_ns))
 			__atomic_fetch_or(&slot->key, IO_SWEEPING, __ATOMIC_SEQ_CST);
 	}
 }
@@ -180,15 +181,19 @@ void slot_table__sweep(struct slot_table *table, uint64_t now_ns, uint64_t used)
 			return;
 		slot_sweep_clear(table);
 		table->sweep_began_ns = 0;
-	} else if (used > table->nr / 2) {
+	} else if (used > table->nr / 2 || table->some_are_dead) {
 		slot_sweep_mark(table, now_ns);
+		table->some_are_dead = false;
 		table->sweep_began_ns = now_ns;
 	}
 }
 
 void slot_table__forget_queue(struct slot_table *table, uint64_t queue)
 {
-	for (uint32_t nr = 0; nr < table->nr; nr++)
-		if (table->slots[nr].queue == queue)
-			table->slots[nr].queue = 0;
+	for (uint32_t nr = 0; nr < table->nr; nr++) {
+		if (table->slots[nr].queue != queue)
+			continue;
+		table->slots[nr].queue = 0;
+		table->seen[nr].is_dead = table->some_are_dead = true;
+	}
 }

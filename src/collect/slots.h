@@ -18,6 +18,7 @@ struct slot_table {
 	struct slot_seen *seen;	    /* the counts of each slot at the last scan */
 	uint64_t issued, completed; /* since the start; slots wrap, these do not */
 	uint64_t sweep_began_ns;    /* 0: no sweep is running */
+	bool some_are_dead;	    /* slots of devices that went: the next sweep begins at once */
 };
 
 struct slot_counts {
@@ -55,12 +56,13 @@ void slot_table__tell_parked(const struct slot_table *table, uint64_t now_ns, sl
 
 /*
  * Frees slots whose request has not been used for 10 s, when more than half are taken: an elevator
- * change or an unplugged drive leaves them behind. In two steps at least 100 ms apart: first the
- * key is made unfindable; then the slot is cleared, unless a program had just taken it.
+ * change leaves them behind; and those of a device that went. In two steps at least 100 ms apart:
+ * first the key is made unfindable; then the slot is cleared, unless a program had just taken it.
  */
 void slot_table__sweep(struct slot_table *table, uint64_t now_ns, uint64_t used);
 
-/* The device of this queue is gone: no slot may keep it, as its address may be reused. */
+/* The device of this queue is gone: no slot may keep it, as its address may be reused. They are
+ * swept as soon as no command is in them. */
 void slot_table__forget_queue(struct slot_table *table, uint64_t queue);
 
 #endif

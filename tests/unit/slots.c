@@ -248,6 +248,33 @@ static void check_forget(void)
 	is_u64(cells[1].key, address(1), "the request stays");
 }
 
+/* Thousands of disks come and go: their cells are free at once, and only theirs. */
+static void check_forget_sweeps(void)
+{
+	fill(40);
+	for (uint32_t i = 0; i < 40; i++) {
+		cells[i].first_ns = 60 * second;
+		cells[i].queue = 7000 + i % 4;
+	}
+	cells[5].state = IO_OPEN;
+	slot_table__sweep(&table, 60 * second, 30);
+	is_u64(hidden(), 0, "a table with little in it is not swept");
+	slot_table__forget_queue(&table, 7001);
+	slot_table__sweep(&table, 60 * second, 30);
+	is_u64(hidden(), 9, "unless a device went: what is idle of it becomes unfindable");
+	slot_table__sweep(&table, 61 * second, 30);
+	scan(61 * second);
+	is_u64(counts.used, 31, "and its cells are free");
+	cells[5].state = IO_IDLE;
+	slot_table__forget_queue(&table, 7002);
+	slot_table__sweep(&table, 62 * second, 30);
+	slot_table__sweep(&table, 63 * second, 30);
+	scan(63 * second);
+	is_u64(counts.used, 20, "a command that was in flight has its cell until a later sweep");
+	slot_table__sweep(&table, 64 * second, 20);
+	ok(!hidden() && !table.sweep_began_ns, "then nothing is to be swept");
+}
+
 /* ---- a model of the programs ---- */
 
 /* What really happened to a request, apart from any cell. */
@@ -568,6 +595,7 @@ int main(void)
 	check_sweep_ignored();
 	check_sweep_claim();
 	check_forget();
+	check_forget_sweeps();
 	check_find();
 	check_model();
 	slot_table__free(&table);
