@@ -309,6 +309,7 @@ enum driver { OTHER_DRIVER, NVME_DRIVER };
 inline_always void completion_unmatched(struct io_slot *slot, struct request *rq,
 					const enum driver driver, const enum pointers pointers)
 {
+	const __u64 since_ns = driver == NVME_DRIVER ? attached_ns : block_attached_ns;
 	struct io_device *device;
 	__u32 number;
 
@@ -324,7 +325,7 @@ inline_always void completion_unmatched(struct io_slot *slot, struct request *rq
 	if (driver == NVME_DRIVER && (nvme_status(settings.nvme_status_at, rq, PLAIN) & 0x7ff) ==
 					     0x370) /* host path error: ended by the driver */
 		count_up(counters.refused);
-	else if (field_of(pointers, rq, start_time_ns) < attached_ns)
+	else if (field_of(pointers, rq, start_time_ns) < since_ns)
 		count_up(counters.mid_flight);
 	else
 		count_up(counters.no_start);

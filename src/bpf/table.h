@@ -12,8 +12,10 @@
 #include "wire/io_stages.h"
 
 struct io_counters counters;
-__u64 attached_ns = ~0ULL; /* a request allocated earlier may have been sent before */
-__u8 closing;		   /* starts are no longer seen: completions without one mean nothing */
+/* A request allocated earlier may have been sent before: NVMe; other disks, whose programs may be
+ * attached when the first of them appears. */
+__u64 attached_ns = ~0ULL, block_attached_ns = ~0ULL;
+__u8 closing; /* starts are no longer seen: completions without one mean nothing */
 
 /* All but the last two are sized at load. */
 TABLE(io_keys, struct io_key, 1);

@@ -308,6 +308,7 @@ int io_attach_block(struct io *io)
 {
 	int err = io_attach_all(io, io_block);
 
+	__atomic_store_n(&io->skel->data->block_attached_ns, clock__mono_ns(), __ATOMIC_SEQ_CST);
 	io->block_attached = !err;
 	return err;
 }
