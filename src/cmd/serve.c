@@ -23,6 +23,7 @@
 #include "session/session.h"
 
 static const uint64_t serve_timer_ns = 1000000000;
+static const uint64_t serve_reuse_ns = 330000000000; /* lists name a disk for five minutes */
 enum { SERVE_SERIES = 2000, SERVE_KEEP_BYTES = 64 << 20 };
 
 struct serve {
@@ -139,6 +140,7 @@ static struct io_wants serve_wants(void *state, const struct options *options)
 		.drop_rows = v->reading.counts_records,
 		.troubles = v->keep_ns.given,
 		.failures = !v->keep_ns.given,
+		.reuse_after_ns = v->keep_ns.given ? serve_reuse_ns : 0,
 		.buffer_bytes = v->buffer.given ? v->buffer.value : 0,
 		.budget = (double)v->budget.value / 1e6,
 	};

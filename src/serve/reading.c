@@ -128,9 +128,10 @@ static int reading_count_record(struct reading *r, const struct io_record *recor
 	struct breakdown_row *row;
 	struct io_tags tags;
 
-	if (!r->counts_records || record->what != RECORD_END || record->end_ns < record->first_ns ||
-	    !reading_tag(r, record, &tags))
+	if (!r->counts_records || record->what != RECORD_END || record->end_ns < record->first_ns)
 		return 0;
+	if (!reading_tag(r, record, &tags)) /* its disk went before it was looked up: "?" */
+		tags = (struct io_tags){ .kind = record->kind, .op = record->op };
 	if (leaving__has_left(&r->leaving, tags.device)) {
 		r->nr_left++;
 		return 0;
