@@ -15,6 +15,7 @@
 #include "bpf/kernel.h"
 #include "bpf/names.h"
 #include "bpf/wait_task.h"
+#include "wire/known.h"
 #include "wire/waits.h"
 
 enum { WAIT_S_IFREG = 0100000, WAIT_S_IFDIR = 0040000 };
@@ -36,7 +37,7 @@ enum wait_function {
 	BY_DIRTIED,
 	NR_WAIT_FUNCTIONS,
 };
-_Static_assert(NR_WAIT_FUNCTIONS <= WAIT_FUNCTIONS, "places for all");
+_Static_assert(NR_WAIT_FUNCTIONS <= KNOWN_SETS, "places for all");
 
 inline_always enum wait_call call_of(enum wait_function function, bool is_sync)
 {

@@ -16,11 +16,11 @@
 #include "collect/file_filter.h"
 #include "collect/io_complete.h"
 #include "collect/kernel.h"
+#include "collect/known.h"
 #include "collect/obstacle.h"
 #include "collect/target.h"
 #include "collect/task_filter.h"
 #include "collect/trial.h"
-#include "collect/waits_known.h"
 
 enum { WAITS_HOOKS = 16 };
 
@@ -28,7 +28,7 @@ struct waits {
 	struct feed feed;
 	struct waits_wants wants;
 	struct waits_bpf *skel;
-	struct waits_known *known;
+	struct known *known;
 	uint32_t cast, cast_type; /* bpf_rdonly_cast; 0: this kernel has none */
 	void *object;		  /* with its calls; libbpf reads it until it is loaded */
 	char *op_names[KERNEL_OPS];
@@ -423,15 +423,15 @@ static int waits_on_sample(void *arg, void *data, size_t size)
 	struct waits *w = arg;
 
 	if (size == sizeof(struct io_stack)) {
-		waits_known__stack(w->known, data);
+		known__stack(w->known, data);
 		return w->takers->on_stack(w->taker, data);
 	}
-	if (size == sizeof(struct wait_copy)) {
-		waits_known__copy(w->known, data);
+	if (size == sizeof(struct known_copy)) {
+		known__copy(w->known, data);
 		return 0;
 	}
-	if (size == sizeof(struct wait_doubt)) {
-		waits_known__doubt(w->known, data);
+	if (size == sizeof(struct known_doubt)) {
+		known__doubt(w->known, data);
 		return 0;
 	}
 	if (size == sizeof(struct wait_command))
@@ -460,7 +460,7 @@ int waits__open(struct waits **out, const struct waits_wants *wants)
 	err = waits_start_programs(w);
 	if (err)
 		return err;
-	w->known = waits_known__new(w->skel->bss->wait_known);
+	w->known = known__new(w->skel->bss->known_stacks, WAIT_STACKS);
 	return w->known ? feed__map(&w->feed, waits_on_sample, w)
 			: log_err(-ENOMEM, "out of memory");
 }
@@ -477,7 +477,7 @@ void waits__free(struct waits *w)
 	if (!w)
 		return;
 	feed__free(&w->feed);
-	waits_known__free(w->known);
+	known__free(w->known);
 	waits_bpf__destroy(w->skel);
 	free(w->object);
 	kernel__free_ops(w->op_names);
@@ -512,7 +512,7 @@ void waits__counts(const struct waits *w, struct waits_counts *counts)
 	*counts = (struct waits_counts){
 		.skipped = w->feed.skipped,
 		.in_flight = waits_in_flight(w),
-		.wrong_stacks = waits_known__nr_wrong(w->known),
+		.wrong_stacks = known__nr_wrong(w->known),
 	};
 	feed__count(&w->feed, (uint64_t *)&counts->n, sizeof(counts->n) / sizeof(uint64_t));
 	counts->n.begun -= counts->n.unwanted;

@@ -8,6 +8,7 @@
 #define IOSONAR_WIRE_WAITS_H
 
 #include <linux/types.h>
+#include "wire/known.h"
 
 enum {
 	WAIT_TASKS = 1 << 15, /* threads that can be in a call at a time, by their number */
@@ -24,11 +25,6 @@ enum {
 	WAIT_DIRTIERS = 8192, /* files whose last writer is known */
 	WAIT_WRITERS = 1024,
 	WAIT_SYSTEM_CALLS = 512, /* numbers that are looked up */
-	WAIT_FUNCTIONS = 16,	 /* where calls begin */
-	WAIT_KNOWN = 12,	 /* stacks of each that are told without a walk, */
-	WAIT_PLACES = 40,	 /* by at most as many of their words, */
-	WAIT_COPIES = 8,	 /* after as many copies of each, */
-	WAIT_WORDS = 320,	 /* of as many words */
 };
 
 enum wait_call {
@@ -60,45 +56,6 @@ enum wait_io {
 	WAIT_IO_NONE, /* it has submitted none */
 	WAIT_IO_OWN,
 	WAIT_IO_HELD, /* a limit of its cgroup holds back some of it (io.max) */
-};
-
-/* The return address that lies on the stack as this word. arm64 signs it in its upper bits, which
- * are all ones in addresses of the kernel's functions. */
-#if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
-static inline __u64 wait_return_address(__u64 word)
-{
-	return word | 0xffffULL << 48;
-}
-#else
-static inline __u64 wait_return_address(__u64 word)
-{
-	return word;
-}
-#endif
-
-/*
- * A stack that is told without a walk, by the words at these distances from the context of our
- * program at sched_switch. User space writes it once, and nr last.
- */
-struct wait_known_stack {
-	__u64 words[WAIT_PLACES]; /* none is 0, and none is signed */
-	__u16 at[WAIT_PLACES];	  /* in words; the outermost first */
-	__u32 number;
-	__u32 nr; /* 0: free */
-};
-
-/* What lies on the stack of a sleep, from our context on. */
-struct wait_copy {
-	__u64 words[WAIT_WORDS];
-	__u32 number;
-	__u16 nr;
-	__u8 by; /* the function where the call began */
-	__u8 pad;
-};
-
-/* A known stack was walked all the same, and that gave another number. */
-struct wait_doubt {
-	__u32 known, walked;
 };
 
 /* Sleeps of one call at one place. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "collect/waits_known.h"
+#include "collect/known.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,13 +9,14 @@
 /*
  * The outermost frames are not looked for: the kernel moves the entry of a system call by a random
  * distance (in do_syscall_64; in invoke_syscall, which three functions lie before), and they follow
- * from the one that calls on.
+ * from the one that calls on. Kernel threads have no such entry.
  */
 #ifdef __x86_64__
 enum { KNOWN_OUTER = 1 };
 #else
 enum { KNOWN_OUTER = 5 };
 #endif
+enum { KNOWN_OUTER_OF_KERNEL_THREAD = 1 };
 /* How many of the innermost ones may lie before the context: our program and what runs it. */
 enum { KNOWN_INNER = 6, KNOWN_LEAST = 4 };
 
@@ -24,31 +25,37 @@ struct known_place {
 	uint64_t word;
 };
 
-struct known_stack {
+struct learned {
 	uint16_t nr_frames, nr_copies, nr_places;
-	uint16_t first;		    /* of the frames that lie behind the context */
+	uint16_t first;		    /* of the frames that lie behind the context, */
+	uint16_t last;		    /* and the one after those that are looked for */
 	struct known_place *places; /* that all copies have, innermost first; NULL: none */
 	uint64_t frames[];	    /* innermost first */
 };
 
-struct waits_known {
-	struct wait_known_stack *table;
-	struct known_stack *stacks[WAIT_STACKS + 1]; /* by number; NULL: not followed */
+struct known {
+	struct known_stack *table;
 	uint64_t nr_wrong;
+	uint32_t greatest;
+	bool has_stopped;
+	struct learned *stacks[]; /* by number; NULL: not followed */
 };
 
-struct waits_known *waits_known__new(struct wait_known_stack *table)
+struct known *known__new(struct known_stack *table, uint32_t greatest)
 {
-	struct waits_known *known = calloc(1, sizeof(*known));
+	struct known *known =
+		calloc(1, sizeof(*known) + (greatest + 1ULL) * sizeof(known->stacks[0]));
 
-	if (known)
+	if (known) {
 		known->table = table;
+		known->greatest = greatest;
+	}
 	return known;
 }
 
-void waits_known__free(struct waits_known *known)
+void known__free(struct known *known)
 {
-	for (uint32_t i = 0; known && i <= WAIT_STACKS; i++) {
+	for (uint32_t i = 0; known && i <= known->greatest; i++) {
 		if (known->stacks[i])
 			free(known->stacks[i]->places);
 		free(known->stacks[i]);
@@ -56,12 +63,12 @@ void waits_known__free(struct waits_known *known)
 	free(known);
 }
 
-void waits_known__stack(struct waits_known *known, const struct io_stack *stack)
+void known__stack(struct known *known, const struct io_stack *stack)
 {
 	const size_t bytes = stack->nr * sizeof(stack->frames[0]);
-	struct known_stack *s;
+	struct learned *s;
 
-	if (!stack->number || stack->number > WAIT_STACKS || known->stacks[stack->number])
+	if (!stack->number || stack->number > known->greatest || known->stacks[stack->number])
 		return;
 	if (stack->is_truncated || stack->nr < KNOWN_OUTER + KNOWN_LEAST ||
 	    stack->nr > STACK_FRAMES)
@@ -76,26 +83,35 @@ void waits_known__stack(struct waits_known *known, const struct io_stack *stack)
 
 /* ---- places ---- */
 
-static bool known_has_frame(const struct known_stack *s, uint64_t word)
+static bool known_has_frame(const struct learned *s, uint64_t word)
 {
-	for (int i = 0; i < s->nr_frames - KNOWN_OUTER; i++)
+	for (int i = 0; i < s->last; i++)
 		if (s->frames[i] == word)
 			return word != 0;
 	return false;
 }
 
-static void known_begin(struct known_stack *s, const struct wait_copy *copy)
+static void known_begin(struct learned *s, const struct known_copy *copy)
 {
-	s->places = calloc(WAIT_WORDS, sizeof(s->places[0]));
-	for (uint16_t i = 0; s->places && i < copy->nr; i++) {
-		uint64_t word = wait_return_address(copy->words[i]);
+	struct known_place *fewer;
+
+	s->last = s->nr_frames -
+		  (copy->of_kernel_thread ? KNOWN_OUTER_OF_KERNEL_THREAD : KNOWN_OUTER);
+	s->places = calloc(KNOWN_WORDS, sizeof(s->places[0]));
+	if (!s->places)
+		return;
+	for (uint16_t i = 0; i < copy->nr; i++) {
+		uint64_t word = known_return_address(copy->words[i]);
 
 		if (known_has_frame(s, word))
 			s->places[s->nr_places++] = (struct known_place){ .at = i, .word = word };
 	}
+	fewer = realloc(s->places, (s->nr_places + 1U) * sizeof(s->places[0]));
+	if (fewer)
+		s->places = fewer;
 }
 
-static void known_compare(struct known_stack *s, const struct wait_copy *copy)
+static void known_compare(struct learned *s, const struct known_copy *copy)
 {
 	uint16_t nr = 0;
 
@@ -103,16 +119,16 @@ static void known_compare(struct known_stack *s, const struct wait_copy *copy)
 		const struct known_place *place = &s->places[i];
 
 		if (place->at < copy->nr &&
-		    wait_return_address(copy->words[place->at]) == place->word)
+		    known_return_address(copy->words[place->at]) == place->word)
 			s->places[nr++] = *place;
 	}
 	s->nr_places = nr;
 }
 
 /* True: every frame from the context on has a place, in order. */
-static bool known_is_whole(struct known_stack *s)
+static bool known_is_whole(struct learned *s)
 {
-	const int last = s->nr_frames - KNOWN_OUTER;
+	const int last = s->last;
 	int first = 0, frame, i = 0;
 
 	while (first < KNOWN_INNER && first < last && s->nr_places &&
@@ -126,22 +142,22 @@ static bool known_is_whole(struct known_stack *s)
 
 /* ---- what the programs see ---- */
 
-static struct wait_known_stack *known_find_free(struct waits_known *known, uint8_t by)
+static struct known_stack *known_find_free(struct known *known, uint8_t set)
 {
-	struct wait_known_stack *first = &known->table[(by % WAIT_FUNCTIONS) * WAIT_KNOWN];
+	struct known_stack *first = &known->table[(set % KNOWN_SETS) * KNOWN_STACKS];
 
-	for (int i = 0; i < WAIT_KNOWN; i++)
+	for (int i = 0; i < KNOWN_STACKS; i++)
 		if (!first[i].nr)
 			return &first[i];
 	return NULL;
 }
 
-static void known_publish(struct waits_known *known, const struct known_stack *s,
-			  const struct wait_copy *copy)
+static void known_publish(struct known *known, const struct learned *s,
+			  const struct known_copy *copy)
 {
-	struct wait_known_stack *to = known_find_free(known, copy->by);
+	struct known_stack *to = known_find_free(known, copy->set);
 
-	if (!to || s->nr_places > WAIT_PLACES)
+	if (!to || s->nr_places > KNOWN_PLACES)
 		return;
 	for (int i = 0; i < s->nr_places; i++) {
 		const struct known_place *place = &s->places[s->nr_places - 1 - i];
@@ -153,17 +169,17 @@ static void known_publish(struct waits_known *known, const struct known_stack *s
 	__atomic_store_n(&to->nr, s->nr_places, __ATOMIC_RELEASE);
 }
 
-void waits_known__copy(struct waits_known *known, const struct wait_copy *copy)
+void known__copy(struct known *known, const struct known_copy *copy)
 {
-	struct known_stack *s = copy->number <= WAIT_STACKS ? known->stacks[copy->number] : NULL;
+	struct learned *s = copy->number <= known->greatest ? known->stacks[copy->number] : NULL;
 
-	if (!s || copy->nr > WAIT_WORDS || s->nr_copies == WAIT_COPIES)
+	if (!s || known->has_stopped || copy->nr > KNOWN_WORDS || s->nr_copies == KNOWN_COPIES)
 		return;
 	if (!s->places)
 		known_begin(s, copy);
 	else
 		known_compare(s, copy);
-	if (!s->places || ++s->nr_copies < WAIT_COPIES)
+	if (!s->places || ++s->nr_copies < KNOWN_COPIES)
 		return;
 	if (known_is_whole(s))
 		known_publish(known, s, copy);
@@ -173,16 +189,16 @@ void waits_known__copy(struct waits_known *known, const struct wait_copy *copy)
 
 /* ---- in doubt ---- */
 
-static const struct known_stack *known_stack(const struct waits_known *known, uint32_t number)
+static const struct learned *known_learned(const struct known *known, uint32_t number)
 {
-	return number <= WAIT_STACKS ? known->stacks[number] : NULL;
+	return number <= known->greatest ? known->stacks[number] : NULL;
 }
 
 /* A walked stack whose frames did not arrive is no evidence. */
-void waits_known__doubt(struct waits_known *known, const struct wait_doubt *doubt)
+void known__doubt(struct known *known, const struct known_doubt *doubt)
 {
-	const struct known_stack *a = known_stack(known, doubt->known);
-	const struct known_stack *b = known_stack(known, doubt->walked);
+	const struct learned *a = known_learned(known, doubt->known);
+	const struct learned *b = known_learned(known, doubt->walked);
 	const int nr = a ? a->nr_frames - a->first : 0;
 
 	if (!a || !b)
@@ -192,7 +208,14 @@ void waits_known__doubt(struct waits_known *known, const struct wait_doubt *doub
 					    (size_t)nr * sizeof(a->frames[0])) != 0;
 }
 
-uint64_t waits_known__nr_wrong(const struct waits_known *known)
+uint64_t known__nr_wrong(const struct known *known)
 {
 	return known->nr_wrong;
+}
+
+void known__stop(struct known *known)
+{
+	known->has_stopped = true;
+	for (int i = 0; i < KNOWN_SETS * KNOWN_STACKS; i++)
+		__atomic_store_n(&known->table[i].nr, 0, __ATOMIC_RELEASE);
 }
