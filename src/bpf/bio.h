@@ -164,15 +164,33 @@ inline_always const struct io_bio *owner_of(const struct tables *t, struct reque
 	return bio ? bio_find(t, bio) : 0;
 }
 
+inline_always bool is_kernel_thread(const enum pointers pointers)
+{
+	struct task_struct *task;
+
+	if (pointers && settings.task_pointer)
+		return !bpf_get_current_task_btf()->mm;
+	task = (void *)bpf_get_current_task();
+	return !BPF_CORE_READ(task, mm);
+}
+
 /* Stacks of a disk that -d does not select would only take the places of others. */
 inline_always void bio_stacks(void *ctx, struct io_bio *cell, struct bio *bio,
 			      const enum pointers pointers)
 {
+	struct known_at at;
+
 	cell->kernel_stack = cell->user_stack = cell->stack_losses = 0;
 	if (!settings.kernel_stacks && !settings.user_stacks)
 		return;
-	if (settings.follow_all || !bio_is_unwanted(bio, pointers))
-		cell->stack_losses = stacks_take(ctx, &cell->kernel_stack, &cell->user_stack);
+	if (!settings.follow_all && bio_is_unwanted(bio, pointers))
+		return;
+	fresh(cell->got_ns) =
+		(__u64)ctx; /* read again, it is a number; its own value comes later */
+	at.context = fresh(cell->got_ns);
+	at.of_kernel_thread = is_kernel_thread(pointers);
+	at.set = (field_of(pointers, bio, bi_opf) & 7) << 1 | at.of_kernel_thread;
+	cell->stack_losses = stacks_take(ctx, &at, &cell->kernel_stack, &cell->user_stack);
 }
 
 /* ---- its events ---- */

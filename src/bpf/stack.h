@@ -3,6 +3,8 @@
 #ifndef IOSONAR_BPF_STACK_H
 #define IOSONAR_BPF_STACK_H
 
+#include "bpf/frames.h"
+#include "bpf/known.h"
 #include "bpf/table.h"
 #include "bpf/unwind.h"
 
@@ -24,35 +26,38 @@ inline_always bool unwind_keep(const struct unwind_walk *s, __u32 number)
 	return true;
 }
 
-/* Sends the frames to user space once; if the ring is full, the next I/O from there tries again. */
-inline_always void stack_send(void *ctx, __u32 nr, __u64 flags)
+/* Sends the frames once; if the ring is full, the next I/O from there tries again. */
+inline_always void stack_send(void *ctx, __u32 nr, __u64 flags, const struct known_at *at)
 {
 	__u32 *sent = bpf_map_lookup_elem(&io_stacks_sent, &nr);
 	__u32 cpu = bpf_get_smp_processor_id();
-	struct io_stack *stack;
 	void *ring;
-	long bytes;
 
-	if (!sent || *sent)
+	if (!sent || *sent > (at->context ? KNOWN_COPIES : 0))
 		return;
 	ring = bpf_map_lookup_elem(&io_rings, &cpu);
-	stack = ring ? bpf_ringbuf_reserve(ring, sizeof(*stack), 0) : 0;
-	if (!stack)
+	if (!ring)
 		return;
-	bytes = bpf_get_stack(ctx, stack->frames, sizeof(stack->frames), flags);
-	stack->number = nr + 1;
-	stack->nr = bytes > 0 ? (__u32)bytes / 8 : 0;
-	stack->user = flags != 0;
-	stack->is_truncated = stack->nr == STACK_FRAMES;
-	*sent = 1;
-	bpf_ringbuf_submit(stack, BPF_RB_NO_WAKEUP);
+	if (!*sent)
+		*sent = frames_send(ring, ctx, nr + 1, flags);
+	if (at->context)
+		known_send_copy(ring, at, nr + 1, sent);
+}
+
+inline_always void stack_doubt(__u32 known, __u32 walked)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	void *ring = bpf_map_lookup_elem(&io_rings, &cpu);
+
+	if (ring)
+		known_send_doubt(ring, known, walked);
 }
 
 /*
  * The stack's number + 1; 0: none, and losses says why. A kernel thread has no user stack: that is
  * not a failure.
  */
-inline_always __u32 stack_number(void *ctx, __u64 flags, __u32 *losses)
+inline_always __u32 stack_walk(void *ctx, __u64 flags, const struct known_at *at, __u32 *losses)
 {
 	long nr = flags && settings.unwind ? unwind_stack() : 0;
 
@@ -61,7 +66,7 @@ inline_always __u32 stack_number(void *ctx, __u64 flags, __u32 *losses)
 	if (!nr) {
 		nr = bpf_get_stackid(ctx, &io_stacks, flags);
 		if (nr >= 0) {
-			stack_send(ctx, nr, flags);
+			stack_send(ctx, nr, flags, at);
 			return nr + 1;
 		}
 	}
@@ -72,13 +77,28 @@ inline_always __u32 stack_number(void *ctx, __u64 flags, __u32 *losses)
 	return 0;
 }
 
-/* enum stack_loss. */
-inline_always __u32 stacks_take(void *ctx, __u32 *kernel, __u32 *user)
+inline_always __u32 stack_of_kernel(void *ctx, const struct known_at *at, __u32 *losses)
 {
+	__u32 known = at->context ? known_find(at->context, at->set, settings.cast_type) : 0;
+	__u32 not_counted = 0, number;
+
+	if (known && bpf_get_prandom_u32() & (KNOWN_IN_DOUBT - 1))
+		return known;
+	asm volatile("" : "+r"(known)); /* one walk: its own address is in the stack */
+	number = stack_walk(ctx, 0, at, known ? &not_counted : losses);
+	if (known && number && known != number)
+		stack_doubt(known, number);
+	return known ? known : number;
+}
+
+/* enum stack_loss. */
+inline_always __u32 stacks_take(void *ctx, const struct known_at *at, __u32 *kernel, __u32 *user)
+{
+	const struct known_at nowhere = {};
 	__u32 losses = 0;
 
-	*kernel = settings.kernel_stacks ? stack_number(ctx, 0, &losses) : 0;
-	*user = settings.user_stacks ? stack_number(ctx, BPF_F_USER_STACK, &losses) : 0;
+	*kernel = settings.kernel_stacks ? stack_of_kernel(ctx, at, &losses) : 0;
+	*user = settings.user_stacks ? stack_walk(ctx, BPF_F_USER_STACK, &nowhere, &losses) : 0;
 	return losses;
 }
 

@@ -41,6 +41,7 @@ inline_always void stages_begin(const struct tables *t, struct io_slot *slot)
 inline_always void nvme_submitted(void *ctx, const struct tables *t, const void *rq)
 {
 	struct io_slot *slot = slot_find(t, rq);
+	const struct known_at nowhere = {};
 	struct io_slot_stages *s;
 
 	if (!slot || slot->state != IO_OPEN || !(slot->flags & RECORD_PASSTHROUGH))
@@ -48,7 +49,7 @@ inline_always void nvme_submitted(void *ctx, const struct tables *t, const void 
 	s = slot_stages(t, slot);
 	s->tid = bpf_get_current_pid_tgid();
 	s->cgroup = bpf_get_current_cgroup_id();
-	stack_losses_count(stacks_take(ctx, &s->kernel_stack, &s->user_stack));
+	stack_losses_count(stacks_take(ctx, &nowhere, &s->kernel_stack, &s->user_stack));
 }
 
 /* Stages of an NVMe command in flight. */

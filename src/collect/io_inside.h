@@ -87,6 +87,7 @@ struct io {
 	io_record_fn on_record;
 	void *on_record_arg;
 	struct io_stack **stacks; /* by number, IO_STACK_NUMBERS entries */
+	struct known *known;	  /* those of the kernel that need no walk; NULL: none yet */
 	struct unwind_shared unwind_shared;
 	struct unwinder *unwinder; /* NULL: user stacks are not unwound by tables */
 	struct io_told *told;	   /* parked commands whose record was made here */

@@ -16,6 +16,7 @@
 #include "base/grow.h"
 #include "base/log.h"
 #include "bpf/io.skel.h"
+#include "collect/known.h"
 #include "wire/io_stages.h"
 
 static const uint64_t ring_default_bytes = 4 << 20; /* 36,000 records */
@@ -71,6 +72,26 @@ static void io_look_for_parked(struct io *io)
 
 /* ---- rings ---- */
 
+/* A stack is walked each time if there is no memory to know it. */
+static void ring_learn(struct io *io, const struct io_stack *stack)
+{
+	if (!io->known)
+		io->known = known__new(io->skel->bss->known_stacks, IO_MAX_STACKS);
+	if (io->known && !stack->user)
+		known__stack(io->known, stack);
+}
+
+static void ring_on_doubt(struct io *io, const struct known_doubt *doubt)
+{
+	const bool was_right = !known__nr_wrong(io->known);
+
+	known__doubt(io->known, doubt);
+	if (!was_right || !known__nr_wrong(io->known))
+		return;
+	known__stop(io->known);
+	log_note("a kernel stack was taken for another one; from now on each stack is walked");
+}
+
 /* Kernel and user stacks never have the same number: one table holds both. */
 static int ring_on_stack(struct io *io, const struct io_stack *stack)
 {
@@ -85,6 +106,7 @@ static int ring_on_stack(struct io *io, const struct io_stack *stack)
 		*place = malloc(sizeof(*stack));
 	if (*place)
 		memcpy(*place, stack, sizeof(*stack));
+	ring_learn(io, stack);
 	return 0;
 }
 
@@ -97,9 +119,13 @@ static int io_on_record(void *arg, void *data, size_t size)
 
 	if (size == sizeof(struct io_stack))
 		return ring_on_stack(io, data);
-	if (size < sizeof(copy.record))
+	if (size == sizeof(struct known_copy) && io->known)
+		known__copy(io->known, data);
+	if (size == sizeof(struct known_doubt) && io->known)
+		ring_on_doubt(io, data);
+	if (size < sizeof(copy.record) || size > sizeof(copy))
 		return 0;
-	memcpy(&copy, data, size < sizeof(copy) ? size : sizeof(copy));
+	memcpy(&copy, data, size);
 	if (copy.record.what == RECORD_EVENT && !io_finish_event(io, &copy.record))
 		return 0;
 	if (copy.record.what == RECORD_END && copy.record.status && io->nr_told &&
@@ -175,6 +201,7 @@ void io_free_rings(struct io *io)
 	for (size_t i = 0; io->stacks && i < IO_STACK_NUMBERS; i++)
 		free(io->stacks[i]);
 	free(io->stacks);
+	known__free(io->known);
 }
 
 int io__records(struct io *io, io_record_fn fn, void *arg)

@@ -8,6 +8,7 @@
 
 #include <linux/types.h>
 #include "wire/buckets.h"
+#include "wire/known.h"
 #include "wire/file_id.h"
 
 enum {

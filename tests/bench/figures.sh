@@ -92,8 +92,8 @@ instruction_goals() {
 		all record 600 floor
 		none layers 1000 floor-clocks
 		mq-deadline layers 1180 floor-clocks
-		none stacks 2900 floor-stack
-		none slow 3500 floor-stack
+		none stacks 2900 floor-clocks
+		none slow 3500 floor-clocks
 		none slow-alone 1600 floor-clocks
 	EOF
 }

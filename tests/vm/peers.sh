@@ -18,10 +18,17 @@ dev=$(disk io0)
 set_scheduler "$dev" none
 ln -s /proc/self/fd /dev/fd # bpftrace compiles through it
 
+# learn: what a tool does at the first I/Os only, such as walks of stacks that it knows afterwards, is not counted.
+learn() {
+	dd if="/dev/$dev" of=/dev/null bs=4k count=20 iflag=direct 2>/dev/null
+	sleep 1
+}
+
 # instructions FORM TOOL: per read, over all its programs.
 instructions() {
 	start "$2" /tmp/out
 	attached || note "$(grep -m3 -E 'ERROR|HINT|ailed' /tmp/out.err)"
+	case $1 in none | mq-deadline) learn ;; esac
 	statistics 1
 	dd if="/dev/$dev" of=/dev/null bs=4k count=$ios iflag=direct 2>/dev/null
 	cost

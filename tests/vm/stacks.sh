@@ -53,16 +53,20 @@ grep '"type":"slow"' /tmp/s | grep -q '"kernel_stack":\[[^]]*submit_bio'
 ok $? "with the stack that submitted it" || note "$(grep '"type":"slow"' /tmp/s | head -2)"
 is "$(grep '"type":"slow"' /tmp/s | grep -c '"comm":"dd"')" 3 "and its task"
 
-# Two jobs, two stacks: each I/O is charged to its own, although a kworker may carry it on.
+# Two jobs, two stacks: each I/O is charged to its own, although a kworker may carry it on. The first ones are walked, the others known.
 started stacks /tmp/k -d "$dev" --top 100
-dd if="/dev/$dev" of=/dev/null bs=4k count=31 iflag=direct 2>/dev/null
-dd if=/dev/zero of="/dev/$dev" bs=4k count=17 oflag=direct 2>/dev/null
+for count in 20 311; do
+	dd if="/dev/$dev" of=/dev/null bs=4k count=$count iflag=direct 2>/dev/null
+	dd if=/dev/zero of="/dev/$dev" bs=4k count=$((count / 2)) oflag=direct 2>/dev/null
+	sleep 1
+done
 measured
 ok $? "stacks: exits 0"
 counted_by() { grep '"type":"stacks"' /tmp/k | grep "$1" | sed 's/.*"count":\([0-9]*\).*/\1/' | awk '{ sum += $1 } END { print sum + 0 }'; }
-is "$(counted_by '"comm":"dd".*submit_bio.*_read')" 31 "reads by the stack that read"
-is "$(counted_by '"comm":"dd".*submit_bio.*_write')" 17 "writes by the one that wrote"
+is "$(counted_by '"comm":"dd".*submit_bio.*_read')" 331 "reads by the stack that read"
+is "$(counted_by '"comm":"dd".*submit_bio.*_write')" 165 "writes by the one that wrote"
 whole /tmp/k "nothing is lost"
+is "$(grep -c 'taken for another' /tmp/k.err)" 0 "and no stack was taken for another"
 iosonar stacks -d "$dev" -o folded --sort bytes -- /usr/bin/dd if="/dev/$dev" of=/dev/null bs=4k count=31 iflag=direct >/tmp/folded 2>/tmp/err
 is "$(awk '/^dd;/ { sum += $NF } END { print sum }' /tmp/folded)" $((31 * 4096)) "folded lines add up to the bytes"
 iosonar stacks -d "$dev" -o svg --out /tmp/flame.svg -- /usr/bin/dd if="/dev/$dev" of=/dev/null bs=4k count=31 iflag=direct 2>/tmp/err
