@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme
-# kernels: 6.1-cloud
+# kernels: 5.10 6.1-cloud
 # timeout: 150
 #
 # doctor: its verdict is what latency then does, with the same words, as root, with two capabilities, as nobody, without
