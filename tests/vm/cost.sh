@@ -106,15 +106,21 @@ at_most 6 stacks
 
 # What slow costs depends on how many I/Os are among the slowest so far: each of those asks for its file. Reads of 16 MiB are many
 # commands at once, of which the last are slower than any other here: afterwards no read is among the slowest. With --top 1000
-# each read is.
+# each read is. If the host is busy the drive answers late, the guest's clock goes on to its next timer, and reads are among the
+# slowest after all: the least of three tries counts.
 number=7
 for options in '--stack kernel' '--stack none' '--stack none --top 1000'; do
-	# shellcheck disable=SC2086 # the options are words
-	started slow /tmp/out -d "$dev" $options
-	learn
-	/usr/bin/dd if="/dev/$dev" of=/dev/null bs=16M count=4 iflag=direct 2>/dev/null
-	cost
-	measured
+	least=''
+	for _ in 1 2 3; do
+		# shellcheck disable=SC2086 # the options are words
+		started slow /tmp/out -d "$dev" $options
+		learn
+		/usr/bin/dd if="/dev/$dev" of=/dev/null bs=16M count=4 iflag=direct 2>/dev/null
+		cost
+		measured
+		[ -n "$least" ] && [ "$least" -le "$cost" ] || least=$cost
+	done
+	cost=$least
 	at_most $number "slow $options"
 	number=$((number + 1))
 done
