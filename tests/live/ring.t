@@ -133,7 +133,7 @@ check_limits() {
 		sleep 0.02
 	done
 	wait "$pid"
-	[ "$most" -le $((1536 * 1024)) ] && [ "$most" -gt $((900 * 1024)) ]
+	[ "$most" -le $((1536 * 1024)) ] && [ "$most" -gt $((800 * 1024)) ]
 	ok $? "--size: at most $most of $((1536 * 1024)) bytes at any time"
 	[ "$files" -le 5 ] && [ "$files" -ge 4 ]
 	ok $? "--files 5: at most $files"
