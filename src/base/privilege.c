@@ -142,7 +142,7 @@ enum privilege_check {
 	CHECK_EQUAL, /* the argument is the value */
 	CHECK_CLEAR, /* the argument has none of the value's bits */
 	CHECK_SET,   /* the argument has one of the value's bits */
-	CHECK_VAIN,  /* always refused: a library tries it and does without */
+	CHECK_VAIN,  /* finds nothing (ENOENT): a library tries it and does without */
 	CHECK_END,   /* of a table */
 };
 
@@ -346,9 +346,9 @@ static void privilege_put_rule(struct privilege_program *p, const struct privile
 
 	if (rule->check == CHECK_NOTHING || rule->check == CHECK_VAIN) {
 		privilege_put(p, PRIVILEGE_JUMP(BPF_JEQ, rule->nr, 0, 1));
-		privilege_put(p,
-			      PRIVILEGE_RETURN(rule->check == CHECK_VAIN ? SECCOMP_RET_ERRNO | EPERM
-									 : SECCOMP_RET_ALLOW));
+		privilege_put(p, PRIVILEGE_RETURN(rule->check == CHECK_VAIN
+							  ? SECCOMP_RET_ERRNO | ENOENT
+							  : SECCOMP_RET_ALLOW));
 		return;
 	}
 	check = checks[rule->check];
