@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash disable=SC1091,SC2034,SC2154 # tools.sh is tests/bench/tools.sh, which reads and sets these
 # shape: nvme large
-# kernels: none
+# kernels: make bench
 # timeout: 900
 #
 # beside: two copies of latency, one of trace and bpftrace watch the same commands at once, and each of ours counts what

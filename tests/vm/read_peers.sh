@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash disable=SC1091,SC2034,SC2154 # tools.sh is tests/bench/tools.sh, which reads and sets these
 # shape: nvme icount large
-# kernels: none
+# kernels: make bench
 # timeout: 300
 #
 # read_peers: what tools add to a whole direct read of 4 KiB from a null_blk disk, in instructions of the guest, as its caller sees it:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash disable=SC1091 # numbers is written by make
 # shape: nvme
-# kernels: none
+# kernels: make soak
 # timeout: 14400
 #
 # soak: many commands, with latency and trace beside: both count what fio and the kernel count, and lose nothing. Then

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash disable=SC1091 # numbers is written by make
 # shape: nvme
-# kernels: none
+# kernels: make soak
 # timeout: 14400
 #
 # soak_serve: `serve --keep` for a long time, under fio, while disks come and go and a scraper asks, and `record --ring` beside it,

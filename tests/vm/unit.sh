@@ -3,7 +3,7 @@
 # shape: none
 # kernels: none
 # timeout: 200
-# programs: unit/doctor.t unit/frames.t unit/loop.t unit/maker.t unit/privilege.t unit/probe_find_user.t unit/symbol_reader.t unit/symbols.t unit/unwind_maps.t unit/unwind_publish.t unit/unwind_table.t
+# programs: unit/doctor.t unit/frames.t unit/loop.t unit/maker.t unit/privilege.t unit/probe_find_user.t unit/scout.t unit/symbol_reader.t unit/symbols.t unit/unwind_maps.t unit/unwind_publish.t unit/unwind_table.t
 #
 # unit: unit tests of the architecture that is not the builder's, each one case: those that need a kernel of that architecture,
 # for filters of system calls, other processes and /proc. All others run under emulation of user space alone (other).

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash disable=SC1091,SC2034,SC2154 # tools.sh is tests/bench/tools.sh, which reads and sets these
 # shape: nvme icount large
-# kernels: none
+# kernels: make bench
 # timeout: 300
 #
 # waits_peers: what tools add that show for how long a thread waits, in instructions of the guest, run-time statistics included: to a
