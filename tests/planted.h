@@ -28,6 +28,15 @@ struct load {
 	bool flushes;  /* before each of its commands */
 };
 
+/* A wait of a few commands, before they are at the device. */
+struct brief {
+	uint32_t one_of; /* 0: nobody waits */
+	uint64_t ns;
+	enum where where;
+	enum io_wait wait;
+	bool writes; /* only they wait */
+};
+
 /* What happens to commands beside the queue of the model. */
 struct plant {
 	const char *name;
@@ -40,11 +49,13 @@ struct plant {
 	uint64_t retry_ns;   /* another attempt before it */
 	uint64_t timeout_ns; /* it times out after this */
 	uint64_t late_ns;    /* its end comes later than its answer, of all commands */
-	uint64_t stall_ns;   /* nothing is answered for this long, 5 times */
-	bool fails, two_paths;
+	uint64_t stall_ns;   /* nothing is answered for this long, */
+	size_t stalls;	     /* so many times */
+	struct brief brief;
+	bool fails, two_paths, slow_path, two_disks;
 	uint32_t asked_pid; /* whose I/O is judged; 0: all */
 	uint32_t units;	    /* of 4 KiB in which places are drawn; 0: 1 << 24 */
-	uint32_t own;	    /* percent of the only CPU that the observer takes for itself */
+	uint32_t own;	    /* per mille of the only CPU that the observer takes for itself */
 	uint32_t dirty;	 /* percent of the time of calls that write, slowed down for dirty pages */
 	uint32_t unused; /* percent of the pages that reads bring are read ahead and not used */
 };
@@ -89,6 +100,25 @@ static void set_stages(const struct plant *p, const struct model_io *io, struct 
 	one->stages.reaped_ns = one->record.end_ns - 200;
 	one->stages.done_ns = one->record.end_ns + 900 + p->late_ns;
 	one->stages.nr_bios = 1;
+}
+
+/* It came earlier, and had a request or was issued when it otherwise would. */
+static void set_brief(struct run *r, const struct brief *brief, struct one *one)
+{
+	struct io_stages *s = &one->stages;
+
+	if (!brief->one_of || run_draw(r, brief->one_of) ||
+	    (brief->writes && one->record.op != NVME_WRITE))
+		return;
+	if (brief->where == IN_SCHEDULER) {
+		s->inserted_ns = one->record.first_ns - brief->ns;
+		s->got_ns = s->inserted_ns - 400;
+		s->queued_ns = s->got_ns - 600;
+		return;
+	}
+	if (brief->wait != IO_WAIT_HELD)
+		s->queued_ns -= brief->ns;
+	s->waits[0] = brief->ns << 8 | (uint64_t)brief->wait;
 }
 
 static void set_place(struct run *r, const struct plant *p, const struct load *load, uint64_t *next,
@@ -142,11 +172,12 @@ static void make_one(struct run *r, const struct plant *p, const struct model_io
 	one->stages.cpu = (uint16_t)run_draw(r, 8);
 	one->record.cpu = p->late_ns ? 0 : one->stages.cpu;
 	set_stages(p, io, one);
+	set_brief(r, &p->brief, one);
 	set_place(r, p, load, next, one);
 	set_trouble(r, p, one);
 }
 
-/* What is not over then is over later, and all that follows as well. */
+/* What the device has not answered then it answers later, and all that follows as well. */
 static void stall(struct run *r, uint64_t at_ns, uint64_t ns)
 {
 	for (size_t i = 0; i < r->nr; i++) {
@@ -157,7 +188,7 @@ static void stall(struct run *r, uint64_t at_ns, uint64_t ns)
 				   &s->issued_ns,     &s->reaped_ns,	&s->done_ns };
 
 		for (size_t j = 0; j < sizeof(times) / sizeof(*times); j++)
-			if (*times[j] > at_ns)
+			if (record->end_ns > at_ns && *times[j] > at_ns)
 				*times[j] += ns;
 	}
 }
@@ -218,14 +249,15 @@ static void set_depths(struct run *r, uint16_t device)
 static void run_model(struct run *r, const struct plant *p, uint16_t device, size_t nr)
 {
 	struct model *model = calloc(1, sizeof(*model));
-	uint64_t next[LOADS] = { 8, 1 << 26, 1 << 27, 1 << 28 };
+	const uint64_t from = 8 + ((uint64_t)device << 29);
+	uint64_t next[LOADS] = { from, from + (1 << 26), from + (1 << 27), from + (1 << 28) };
 	struct model_io io;
 
 	model->servers = p->servers;
 	model->seed = r->seed;
 	for (int i = 0; i < LOADS; i++) {
 		model->loads[i] = p->loads[i].model;
-		if (p->two_paths && device)
+		if (p->slow_path && device)
 			model->loads[i].service_ns *= 4;
 	}
 	model_start(model);
@@ -241,11 +273,11 @@ static struct run run_make(const struct plant *p, uint64_t seed, size_t nr)
 	struct run r = { calloc(2 * nr, sizeof(*r.ones)), 0, seed * 7919 + 12345 };
 
 	run_model(&r, p, 0, nr);
-	if (p->two_paths)
+	if (p->two_paths || p->two_disks)
 		run_model(&r, p, 1, nr);
 	qsort(r.ones, r.nr, sizeof(*r.ones), by_end);
-	for (size_t i = 1; p->stall_ns && i <= 5; i++)
-		stall(&r, r.ones[i * r.nr / 6].record.end_ns + 1, p->stall_ns);
+	for (size_t i = 1; i <= p->stalls; i++)
+		stall(&r, r.ones[i * r.nr / (p->stalls + 1)].record.end_ns + 1, p->stall_ns);
 	qsort(r.ones, r.nr, sizeof(*r.ones), by_end);
 	set_depths(&r, 0);
 	set_depths(&r, 1);
@@ -266,6 +298,12 @@ static struct cache_command page_command(const struct io_record *r)
 	};
 }
 
+/* Nothing of a second disk is in the page cache. */
+static bool page_is_filled(const struct plant *p, const struct io_record *r)
+{
+	return r->op == NVME_READ && !(p->two_disks && r->device);
+}
+
 /* What the page cache counts, if all reads fill it. */
 static void page_counts(const struct plant *p, const struct run *r,
 			uint64_t counts[NR_CACHE_COUNTS])
@@ -273,7 +311,7 @@ static void page_counts(const struct plant *p, const struct run *r,
 	uint64_t nr = 0;
 
 	for (size_t i = 0; i < r->nr; i++)
-		if (r->ones[i].record.op == NVME_READ)
+		if (page_is_filled(p, &r->ones[i].record))
 			nr += r->ones[i].record.bytes / PAGE_BYTES;
 	counts[CACHE_RA] = nr / 2 + nr * p->unused / 100;
 	counts[CACHE_UNUSED] = nr * p->unused / 100;
@@ -342,7 +380,11 @@ static const struct plant plants[] = {
 	  .loads = { READS(1, 90, 100) },
 	  .one_of = 25,
 	  .extra_ns = 4 * MS },
-	{ .name = "stalls", .servers = 32, .loads = { READS(12, 90, 50) }, .stall_ns = 300 * MS },
+	{ .name = "stalls",
+	  .servers = 32,
+	  .loads = { READS(12, 90, 50) },
+	  .stall_ns = 300 * MS,
+	  .stalls = 5 },
 	{ .name = "culprit",
 	  .servers = 4,
 	  .loads = { READS(2, 90, 50), LOAD(24, 900, 5, "backup", 1 << 20, NVME_WRITE, 0) } },
@@ -389,7 +431,11 @@ static const struct plant plants[] = {
 	  .loads = { READS(4, 90, 100) },
 	  .one_of = 500,
 	  .timeout_ns = 30000 * MS },
-	{ .name = "path", .servers = 32, .loads = { READS(4, 90, 100) }, .two_paths = true },
+	{ .name = "path",
+	  .servers = 32,
+	  .loads = { READS(4, 90, 100) },
+	  .two_paths = true,
+	  .slow_path = true },
 	{ .name = "completion",
 	  .servers = 32,
 	  .loads = { READS(8, 90, 100) },
@@ -402,7 +448,7 @@ static const struct plant plants[] = {
 	  .servers = 32,
 	  .loads = { READS(4, 90, 50), LOAD(1, 90, 400, "kworker/u8:3", 16384, NVME_WRITE, 0) },
 	  .dirty = 60 },
-	{ .name = "own-cost", .servers = 32, .loads = { READS(4, 90, 50) }, .own = 3 },
+	{ .name = "own-cost", .servers = 32, .loads = { READS(4, 90, 50) }, .own = 30 },
 	{ .name = "evicted",
 	  .servers = 32,
 	  .loads = { READS(4, 90, 50), LOAD(1, 90, 400, "nginx", 16384, NVME_WRITE, 0) },

@@ -136,7 +136,7 @@ static int put_pages(struct capture_writer *w, const struct plant *p, const stru
 
 		command.event.start_ns = r->ones[i].stages.queued_ns;
 		command.event.end_ns = r->ones[i].record.end_ns;
-		if (r->ones[i].record.op == NVME_READ)
+		if (page_is_filled(p, &r->ones[i].record))
 			err = capture_writer__cache_events(w, &command, 1);
 	}
 	page_counts(p, r, row.counts);
