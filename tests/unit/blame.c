@@ -3,8 +3,10 @@
  * blame.c: are the parts of every latency complete, is a planted culprit found, is none found where
  * there is none, and does the prediction agree with a run without the culprit? Devices with 1, 4
  * and 32 servers are simulated; nothing tells the analysis their number. `blame.t --make DIR` makes
- * tests/data/blame.cap: a drive with 4 servers, a database, a backup and discards; and
- * blame-paths.cap: two paths to a drive, both with the database, one with the backup.
+ * tests/data/blame.cap: a drive with 4 servers, a database, a backup and discards; blame-paths.cap:
+ * two paths to a drive, both with the database, one with the backup; and blame-flush.cap: a drive
+ * with one server, the database, flushes of a journal and write zeroes of mkfs, in units of
+ * systemd.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -442,20 +444,32 @@ static void check_queues(void)
 
 /* ---- captures ---- */
 
-enum { CAPTURED = 1511, NVME_WRITE = 1, NVME_READ = 2, NVME_DSM = 9 };
+enum { CAPTURED = 1511 };
+enum { NVME_FLUSH = 0, NVME_WRITE = 1, NVME_READ = 2, NVME_ZEROES = 8, NVME_DSM = 9 };
 
-static const struct {
+struct task {
 	const char *comm;
 	uint32_t bytes;
 	uint8_t op;
-} captured[] = {
-	[A] = { "postgres", 4096, NVME_READ },
-	[B] = { "backup", 1 << 20, NVME_WRITE },
-	[C] = { "fstrim", 0, NVME_DSM },
+	uint64_t cgroup; /* 0: not known */
 };
 
-static int put_io(struct capture_writer *writer, const struct model_io *io, uint16_t device,
-		  uint16_t qid)
+static const struct task tasks[] = {
+	[A] = { "postgres", 4096, NVME_READ, 0 },
+	[B] = { "backup", 1 << 20, NVME_WRITE, 0 },
+	[C] = { "fstrim", 0, NVME_DSM, 0 },
+};
+
+static const char *const cgroups[] = { "/system.slice/postgresql.service", "/",
+				       "/user.slice/user-1000.slice/session-3.scope" };
+static const struct task special_tasks[] = {
+	[A] = { "postgres", 4096, NVME_READ, 1 },
+	[B] = { "jbd2/nvme0n1p1-", 0, NVME_FLUSH, 2 },
+	[C] = { "mkfs.ext4", 0, NVME_ZEROES, 3 },
+};
+
+static int put_io(struct capture_writer *writer, const struct model_io *io, const struct task *task,
+		  uint16_t device, uint16_t qid)
 {
 	const uint64_t start_ns = 1000000000000, from_ns = start_ns + io->from_ns;
 	static uint32_t seq;
@@ -469,18 +483,19 @@ static int put_io(struct capture_writer *writer, const struct model_io *io, uint
 		.last_ns = from_ns + 2000,
 		.end_ns = start_ns + io->end_ns + 3000,
 		.nsid = 1,
-		.bytes = captured[io->load].bytes,
+		.bytes = task->bytes,
 		.pid = 100 + io->load,
 		.seq = seq++,
 		.device = device,
 		.qid = qid,
-		.op = captured[io->load].op,
+		.op = task->op,
 		.kind = IO_NVME,
 		.attempts = 1,
 		.flags = RECORD_STAGES,
 	};
-	snprintf(staged.record.comm, sizeof(staged.record.comm), "%s", captured[io->load].comm);
-	staged.stages = (struct io_stages){ .queued_ns = from_ns, .nr_bios = 1 };
+	snprintf(staged.record.comm, sizeof(staged.record.comm), "%s", task->comm);
+	staged.stages =
+		(struct io_stages){ .queued_ns = from_ns, .cgroup = task->cgroup, .nr_bios = 1 };
 	return capture_writer__records(writer, &staged.record, 1);
 }
 
@@ -495,7 +510,7 @@ static int put_one_drive(struct capture_writer *writer)
 	model.loads[C] = (struct model_load){ 4, 3000000, MODEL_UNIFORM, 0, 60000000, 90000000 };
 	model_start(&model);
 	for (uint32_t i = 0; i < CAPTURED && model_next(&model, UINT64_MAX / 4, &io); i++)
-		err |= put_io(writer, &io, 0, 1);
+		err |= put_io(writer, &io, &tasks[io.load], 0, 1);
 	return err;
 }
 
@@ -518,9 +533,29 @@ static int put_two_paths(struct capture_writer *writer)
 		const int path = next[1].end_ns < next[0].end_ns;
 		const uint16_t qid = next[path].load == A ? 1 : (uint16_t)(1 + i % 2);
 
-		err |= put_io(writer, &next[path], (uint16_t)(1 + path), qid);
+		err |= put_io(writer, &next[path], &tasks[next[path].load], (uint16_t)(1 + path),
+			      qid);
 		model_next(&models[path], UINT64_MAX / 4, &next[path]);
 	}
+	return err;
+}
+
+/* First the journal commits, then a file system is made beside. */
+static int put_flushes(struct capture_writer *writer)
+{
+	struct model model = { .servers = 1, .seed = 141421 };
+	struct model_io io;
+	int err = 0;
+
+	for (uint64_t i = 0; i < 3; i++)
+		err |= capture_writer__text(writer, GLOSSARY_CGROUPS,
+					    (struct glossary_id){ { i + 1 } }, cgroups[i]);
+	model.loads[A] = (struct model_load){ 1, 80000, MODEL_UNIFORM, 300000, 0, 0 };
+	model.loads[B] = (struct model_load){ 1, 900000, MODEL_UNIFORM, 1000000, 0, 250000000 };
+	model.loads[C] = (struct model_load){ 2, 1500000, MODEL_UNIFORM, 500000, 300000000, 0 };
+	model_start(&model);
+	for (uint32_t i = 0; i < CAPTURED && model_next(&model, UINT64_MAX / 4, &io); i++)
+		err |= put_io(writer, &io, &special_tasks[io.load], 0, 1);
 	return err;
 }
 
@@ -583,7 +618,8 @@ int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "--make"))
 		return make_capture(argv[2], "blame.cap", one_drive, 1, put_one_drive) ||
-		       make_capture(argv[2], "blame-paths.cap", two_paths, 3, put_two_paths);
+		       make_capture(argv[2], "blame-paths.cap", two_paths, 3, put_two_paths) ||
+		       make_capture(argv[2], "blame-flush.cap", one_drive, 1, put_flushes);
 	check_queue();
 	check_plainly();
 	for (size_t i = 0; i < 3; i++)

@@ -112,5 +112,8 @@ iosonar blame -r /tmp/by.cap --by container -o json 2>/tmp/err |
 	tr -d '"' | sort -u >/tmp/victims
 is "$(xargs </tmp/victims)" "001122334455 001122334455 18 fedcba987654 fedcba987654 13 no container null 17" \
 	"blame --by container has the same victims" || note "$(cat /tmp/err)"
+iosonar blame -r /tmp/by.cap --by unit -o json 2>/tmp/err |
+	sed -n 's/.*"type":"blame".*"victim_unit":"\([^"]*\)",.*"count":\([0-9]*\),.*/\1 \2/p' | sort -u >/tmp/victims
+is "$(xargs </tmp/victims)" "$units" "blame --by unit has the same units" || note "$(cat /tmp/err)"
 is "$(by container top -r /tmp/by.cap)" "$containers" "top --by container has the same" || note "$(cat /tmp/err)"
 done_testing
