@@ -127,35 +127,40 @@ struct trial {
 	const char *name;
 	struct model model;
 	uint32_t seeds;
-	bool always; /* depths differ all the time: it may be unknown */
+	uint64_t commands; /* of all drives */
+	int least_found;   /* of 100; 0: where depths differ all the time it may be unknown */
 };
 
 static void check(const struct trial *t)
 {
 	const enum model_spread spread = t->model.loads[0].spread;
-	const char *load = t->always ? ", no pauses" : "";
+	const char *load = t->least_found ? "" : ", no pauses";
 	struct marks m = { 0 };
 
 	for (uint64_t seed = 1; seed <= t->seeds; seed++) {
 		const uint32_t slow = seed % 7 % DRIVES;
-		struct drives *d = simulate(&t->model, seed, slow, COMMANDS);
+		struct drives *d = simulate(&t->model, seed, slow, t->commands);
 
 		mark(d, slow, &m);
 		drop(d);
-		d = simulate(&t->model, seed, DRIVES, COMMANDS);
+		d = simulate(&t->model, seed, DRIVES, t->commands);
 		mark(d, DRIVES, &m);
 		drop(d);
 	}
-	/* Services of any length need more commands than this. */
-	if (spread != MODEL_EXPONENTIAL)
-		ok(!m.missed && (t->always || m.found == (int)t->seeds),
-		   "%s, %s%s: the slow drive is found", t->name, spreads[spread], load);
+	ok(100 * m.found >= t->least_found * (int)t->seeds &&
+		   (!m.missed || spread == MODEL_EXPONENTIAL),
+	   "%s, %s%s: the slow drive is found", t->name, spreads[spread], load);
 	ok(!m.wrong, "%s, %s%s: no healthy drive is", t->name, spreads[spread], load);
-	printf("# found in %d of %u; %d false alarms; the worst of the healthy: %.1f %%\n", m.found,
-	       t->seeds, m.wrong, 100 * expm1(m.worst));
+	printf("# %u commands: found in %d of %u; %d false alarms; the worst of the healthy: %.1f "
+	       "%%\n",
+	       (unsigned int)t->commands, m.found, t->seeds, m.wrong, 100 * expm1(m.worst));
 }
 
-/* Loads that pause queue now and then, loads that do not pause queue always. */
+/*
+ * Loads that pause queue now and then, loads that do not pause queue always. Exponential services
+ * need more commands: of 100 runs with 30,000 the slow drive is found in 100 (one server), 99, 92
+ * and 82 (shared speed), as measured 2026-11-19; here are 20 of them.
+ */
 static void check_loads(const char *name, uint32_t servers, bool shares)
 {
 	const uint64_t think_ns = servers > 1 ? 200000 : 2000000;
@@ -167,13 +172,20 @@ static void check_loads(const char *name, uint32_t servers, bool shares)
 		t.model = (struct model){ .servers = servers, .shares = shares };
 		t.model.loads[0] = (struct model_load){ 8, 80000, spread, think_ns, 0, 0 };
 		t.model.loads[1] = (struct model_load){ 2, 150000, spread, 2 * think_ns, 0, 0 };
-		t.seeds = spread == MODEL_UNIFORM ? SEEDS : SEEDS / 5;
-		t.always = false;
+		t.seeds = SEEDS;
+		t.commands = COMMANDS;
+		t.least_found = spread == MODEL_EXPONENTIAL ? 70 : 100;
 		check(&t);
+		t.seeds = SEEDS / 5;
+		t.commands = 3 * COMMANDS;
+		t.least_found = 80;
+		if (spread == MODEL_EXPONENTIAL)
+			check(&t);
 		t.model.loads[0].think_ns = 0;
 		t.model.loads[0].depth = 20;
 		t.seeds = SEEDS / 10;
-		t.always = true;
+		t.commands = COMMANDS;
+		t.least_found = 0;
 		check(&t);
 	}
 }
