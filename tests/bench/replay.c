@@ -3,10 +3,11 @@
  * replay.c: how many records a second does -r show? Makes a capture of random 4 KiB reads, as fio
  * does them on two NVMe drives and two others, and has iosonar show it to /dev/null: CPU time of
  * the whole process, best of nine. Views that divide latencies among tasks are also shown 500 tasks
- * on drives with queues. `replay IOSONAR...` measures several builds, turn by turn, so that what
- * else the machine does disturbs them alike; the ratio is that to the first. `replay -w FILE` keeps
- * the capture and measures nothing, with TASKS=500 that of 500 tasks; VIEW=sql measures views of
- * that name only, TURNS=3 the best of three.
+ * on drives with queues, and the same reads with stages, as `record --stages` has them. `replay
+ * IOSONAR...` measures several builds, turn by turn, so that what else the machine does disturbs
+ * them alike; the ratio is that to the first. `replay -w FILE` keeps the capture and measures
+ * nothing, with TASKS=500 that of 500 tasks, with STAGES=1 that with stages; VIEW=blame,sql
+ * measures views of these names only, TURNS=3 the best of three.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -17,6 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "capture/write.h"
+#include "wire/io_stages.h"
+#include "wire/io_tables.h"
 #include "../device_model.h"
 
 enum { RECORDS = 2000000, JOBS = 8, TURNS = 9, BUILDS = 8, BENCH_WORDS = 10, MANY_TASKS = 500 };
@@ -99,6 +102,28 @@ static void bench_next_of_many(struct io_record *r, uint64_t i)
 	model_next(&bench_models[r->device], UINT64_MAX / 4, io);
 }
 
+enum bench_capture { BENCH_PLAIN, BENCH_MANY, BENCH_STAGED, NR_BENCH_CAPTURES };
+
+/* What it has with stages: submission, request, ends, depth and owner. */
+static void bench_set_stages(struct record_with_stages *r)
+{
+	const struct io_record *record = &r->record;
+
+	r->record.flags |= RECORD_STAGES;
+	r->stages = (struct io_stages){
+		.queued_ns = record->first_ns - 1200 - draw(500),
+		.got_ns = record->first_ns - 700,
+		.issued_ns = record->first_ns + 300,
+		.reaped_ns = record->end_ns - 200,
+		.done_ns = record->end_ns + 500 + draw(500),
+		.cgroup = 4242,
+		.tid = record->pid,
+		.depth = 8 + (uint32_t)draw(16),
+		.cpu = record->cpu,
+		.nr_bios = 1,
+	};
+}
+
 static int bench_devices(struct capture_writer *writer)
 {
 	char *names[CAPTURE_NR_NAMES] = { "read", "write", "flush", "discard" };
@@ -110,7 +135,8 @@ static int bench_devices(struct capture_writer *writer)
 					 .size_bytes = 1ULL << 40,
 					 .block_size = 512,
 					 .ctrl = i < 2 ? i : -1,
-					 .nsid = i < 2 };
+					 .nsid = i < 2,
+					 .model = "example" };
 
 		snprintf(device.name, sizeof(device.name), i < 2 ? "nvme%dn1" : "sd%c",
 			 i < 2 ? i : 'a' + i - 2);
@@ -119,12 +145,12 @@ static int bench_devices(struct capture_writer *writer)
 	return err;
 }
 
-static int bench_make(const char *path, bool many_tasks)
+static int bench_make(const char *path, enum bench_capture capture)
 {
 	struct capture_options options = { .path = path };
 	struct capture_clock clock = { 1000000000, 1000000000, 1700000000000000000 };
-	struct io_record record = {
-		.end_ns = 1000000000, .cdw10[2] = 7, .bytes = 4096, .comm = "fio", .attempts = 1
+	struct record_with_stages staged = {
+		{ .end_ns = 1000000000, .cdw10[2] = 7, .bytes = 4096, .comm = "fio", .attempts = 1 }
 	};
 	struct capture_writer *writer;
 	int err = capture_writer__new(&options, &writer);
@@ -135,8 +161,10 @@ static int bench_make(const char *path, bool many_tasks)
 	err = err ? err : capture_writer__clock(writer, &clock);
 	bench_start_queues();
 	for (uint64_t i = 0; i < RECORDS && !err; i++) {
-		(many_tasks ? bench_next_of_many : bench_next)(&record, i);
-		err = capture_writer__records(writer, &record, 1);
+		(capture == BENCH_MANY ? bench_next_of_many : bench_next)(&staged.record, i);
+		if (capture == BENCH_STAGED)
+			bench_set_stages(&staged);
+		err = capture_writer__records(writer, &staged.record, 1);
 	}
 	err = err ? err : capture_writer__finish(writer, "done", NULL, 0);
 	capture_writer__free(writer);
@@ -176,7 +204,7 @@ static double bench_run(char *const *argv)
 static const struct bench_view {
 	const char *name;
 	const char *words[BENCH_WORDS];
-	bool many_tasks;
+	enum bench_capture capture;
 } bench_views[] = {
 	{ "latency", { "latency", "-r", "@" } },
 	{ "latency --by comm,size", { "latency", "-r", "@", "--by", "comm,size" } },
@@ -191,8 +219,13 @@ static const struct bench_view {
 	{ "report", { "report", "-r", "@" } },
 	{ "blame", { "blame", "-r", "@" } },
 	{ "why", { "why", "-r", "@" } },
-	{ "blame, 500 tasks", { "blame", "-r", "@" }, true },
-	{ "why, 500 tasks", { "why", "-r", "@" }, true },
+	{ "drives", { "drives", "-r", "@" } },
+	{ "blame, 500 tasks", { "blame", "-r", "@" }, BENCH_MANY },
+	{ "why, 500 tasks", { "why", "-r", "@" }, BENCH_MANY },
+	{ "drives, 500 tasks", { "drives", "-r", "@" }, BENCH_MANY },
+	{ "blame, stages", { "blame", "-r", "@" }, BENCH_STAGED },
+	{ "why, stages", { "why", "-r", "@" }, BENCH_STAGED },
+	{ "drives, stages", { "drives", "-r", "@" }, BENCH_STAGED },
 	{ "sql, no column", { "sql", "@", "SELECT count(*) FROM io" } },
 	{ "sql, 2 columns", { "sql", "@", "SELECT dev, max(lat_ns) FROM io GROUP BY dev" } },
 	{ "sql, 4 columns",
@@ -235,20 +268,32 @@ static int bench_measure(const char *path, char *const *builds, int nr,
 	return 0;
 }
 
-/* All of them, or those that VIEW names. */
-static int bench_all(char *const *builds, int nr, bool many_tasks)
+/* Of all views, or of those whose names have a word of VIEW. */
+static bool bench_is_asked(const struct bench_view *view)
+{
+	const char *given = getenv("VIEW");
+	char words[256], *rest = words, *word;
+
+	if (!given)
+		return true;
+	snprintf(words, sizeof(words), "%s", given);
+	while ((word = strsep(&rest, ",")))
+		if (strstr(view->name, word))
+			return true;
+	return false;
+}
+
+static int bench_all(char *const *builds, int nr, enum bench_capture capture)
 {
 	char path[] = "/tmp/iosonar-bench-XXXXXX";
-	const char *only = getenv("VIEW");
 	int fd = mkstemp(path), err;
 
 	if (fd < 0)
 		return 1;
 	close(fd);
-	err = bench_make(path, many_tasks);
+	err = bench_make(path, capture);
 	for (size_t i = 0; !err && i < sizeof(bench_views) / sizeof(bench_views[0]); i++)
-		if (bench_views[i].many_tasks == many_tasks &&
-		    (!only || strstr(bench_views[i].name, only)))
+		if (bench_views[i].capture == capture && bench_is_asked(&bench_views[i]))
 			err = bench_measure(path, builds, nr, &bench_views[i]);
 	unlink(path);
 	return err;
@@ -260,13 +305,17 @@ int main(int argc, char **argv)
 	char *own[] = { beside };
 	char **builds = argc > 1 ? argv + 1 : own;
 	const char *slash = strrchr(argv[0], '/');
-	int nr = argc > 1 ? argc - 1 : 1;
+	int nr = argc > 1 ? argc - 1 : 1, err = 0;
 
 	if (argc == 3 && !strcmp(argv[1], "-w"))
-		return bench_make(argv[2], getenv("TASKS")) != 0;
+		return bench_make(argv[2], getenv("TASKS")    ? BENCH_MANY
+					   : getenv("STAGES") ? BENCH_STAGED
+							      : BENCH_PLAIN) != 0;
 	snprintf(beside, sizeof(beside), "%.*s../iosonar", slash ? (int)(slash + 1 - argv[0]) : 0,
 		 argv[0]);
 	if (nr > BUILDS)
 		return 1;
-	return bench_all(builds, nr, false) || bench_all(builds, nr, true);
+	for (int i = 0; !err && i < NR_BENCH_CAPTURES; i++)
+		err = bench_all(builds, nr, (enum bench_capture)i);
+	return err != 0;
 }

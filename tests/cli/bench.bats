@@ -79,6 +79,16 @@ replay() {
 	done
 }
 
+analysis() {
+	local view
+	echo "# machine Linux 6.18.1, x86_64, 2 CPUs (a model)"
+	echo "# measured 0123456789ab 2026-01-01"
+	for view in {blame,why,drives}{,", 500 tasks",", stages"}; do
+		case $view in why,\ s*) set -- 1.9 ;; why) set -- 2.00 ;; *) set -- 7 ;; esac
+		printf '%-22s %6.2f M records/s %5.0f ns/record %5.2f  iosonar\n' "$view" "$1" 143 1
+	done
+}
+
 setup_file() {
 	results=$BATS_FILE_TMPDIR
 	mkdir "$results/peers"
@@ -88,6 +98,7 @@ setup_file() {
 	host x86_64 >"$results/host.tsv"
 	events >"$results/events.tsv"
 	replay >"$results/replay.txt"
+	analysis >"$results/analysis.txt"
 	echo "# start 128 128 64 242 48: CPUs, online, drives, MiB, ms of CPU time" >"$results/tables.txt"
 	tests/bench/report "$results" "$results/peers" >"$results/benchmarks.md"
 }
@@ -112,6 +123,9 @@ setup_file() {
 	grep -qF "| pattern | 6 | 7.00 | met |" "$report"
 	grep -qF "| sql, 4 columns | 4 | 7.00 | met |" "$report"
 	grep -qF "| trace -o csv | 12 | 7.00 | **missed** |" "$report"
+	grep -qF "| why | 2.0 | 2.00 | met |" "$report"
+	grep -qF "| why, stages | 2.0 | 1.90 | **missed** |" "$report"
+	grep -qF "| drives, stages | 2.0 | 7.00 | met |" "$report"
 	grep -qF "| tables of latency on 128 CPUs with 64 drives: MiB | 256 | 242 | met |" "$report"
 	grep -qF "| the same: ms of CPU time until they are made | 150 | 48 | met |" "$report"
 	grep -qE "^\| latency, two jobs to one job on one CPU \| 1.10 \| 0\.[0-9]* \| met" "$report"
@@ -130,6 +144,16 @@ setup_file() {
 	sed '/^# beside bpftrace-classic/d' "$results/guest-amd64.tap" >"$results/guest-none.tap"
 	run -1 tests/bench/report_guest "$results" none
 	[[ $output == *"not whole"* ]]
+}
+
+@test "the section of analysis has each view, and none that was not measured" {
+	tests/bench/report_analysis "$results" >"$results/section.md"
+	grep -qx "## Records a second that are analysed" "$results/section.md"
+	[ "$(grep -cE '^\| (why|blame|drives)(, stages)? \| 2.0 \| [0-9.]+ \| (met|\*\*missed\*\*) \|$' "$results/section.md")" -eq 6 ]
+	mkdir "$results/part"
+	sed '/^drives, stages/d' "$results/analysis.txt" >"$results/part/analysis.txt"
+	run -1 tests/bench/report_analysis "$results/part"
+	[[ $output == *"does not have 'drives, stages'"* ]]
 }
 
 @test "cited finds in a report all that is cited" {
