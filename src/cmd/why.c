@@ -205,7 +205,9 @@ static int why_on_tick(void *state, struct session *s)
 	if (err)
 		return err;
 	if (v->why.nr || s->format != TABLE_TEXT)
-		why_rows__show(v, s);
+		err = why_rows__show(v, s);
+	if (err)
+		return err;
 	s->found = v->why.nr != 0;
 	if (s->found) {
 		session__stop(s);
@@ -255,9 +257,7 @@ static int why_show(struct why_view *v, struct session *s)
 
 	why_count_own(v, s);
 	err = why_beside__read(&v->beside, s, &v->whose, &v->facts) ?: why_judge(v);
-	if (!err)
-		why_rows__show(v, s);
-	return err;
+	return err ?: why_rows__show(v, s);
 }
 
 static int why_on_end(void *state, struct session *s)

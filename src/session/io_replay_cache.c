@@ -29,12 +29,13 @@ static int replay_each_cache_of(struct session *s, size_t nr, io_cache_fn fn, vo
 	const struct capture_reader *reader = capture_merge__reader(merge, nr);
 	const uint64_t page_bytes =
 		capture_about__info_number(capture_reader__about(reader), "cache_page_bytes", 4096);
+	const struct io_beside of = { capture_reader__path(reader), nr };
 	struct capture_cache chunk = { 0 };
 	int err = 0, more = 0;
 
 	while (!err && (more = capture_merge__next_cache(merge, nr, &chunk)) > 0)
 		if (replay_shows(s, replay_cache_time(&chunk) + capture_merge__shift_ns(merge, nr)))
-			err = fn(arg, capture_reader__path(reader), page_bytes, &chunk);
+			err = fn(arg, &of, page_bytes, &chunk);
 	capture_cache__free(&chunk);
 	return more < 0 ? log_err(more, "cannot read the capture: %s", strerror(-more)) : err;
 }

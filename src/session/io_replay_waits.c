@@ -30,33 +30,32 @@ static void replay_split(const struct io_replay *replay, const struct wait_recor
 	}
 }
 
-static int replay_hand_on_call(struct session *s, const char *path, const struct wait_record *call,
+static int replay_hand_on_call(struct session *s, size_t nr, const struct wait_record *call,
 			       io_call_fn fn, void *arg)
 {
+	const struct io_beside of = {
+		capture_reader__path(capture_merge__reader(io_replay(s)->merge, nr)), nr
+	};
 	struct wait_record copy = *call;
 	uint64_t parts[NR_WAIT_PARTS];
 
 	replay_split(io_replay(s), call, parts);
 	if (s->inside->alias)
 		alias__comm(s->inside->alias, copy.comm);
-	return fn(arg, path, &(struct io_call){ &copy, parts, parts[PART_DIRTY] });
+	return fn(arg, &of, &(struct io_call){ &copy, parts, parts[PART_DIRTY] });
 }
 
 static int replay_each_call_of(struct session *s, struct waits_merge *waits, io_call_fn fn,
 			       void *arg)
 {
-	struct capture_merge *merge = io_replay(s)->merge;
 	const struct capture_wait *wait;
 	int err = 0;
 
-	while (!err && (wait = waits_merge__next(waits, &err))) {
-		const char *path = capture_reader__path(capture_merge__reader(merge, waits->from));
-
+	while (!err && (wait = waits_merge__next(waits, &err)))
 		if (wait->kind == CAPTURE_WAIT_CALL &&
 		    wait->call.end_ns >= s->inside->span.from_ns &&
 		    wait->call.end_ns <= s->inside->span.to_ns)
-			err = replay_hand_on_call(s, path, &wait->call, fn, arg);
-	}
+			err = replay_hand_on_call(s, waits->from, &wait->call, fn, arg);
 	return err;
 }
 

@@ -41,11 +41,16 @@ void io_source__read(struct session *s, io_row_fn fn, void *arg);
 /* At the end, after the last read: fills the ledger. counted: commands in the view's rows. */
 #define IO_NOT_COUNTED UINT64_MAX
 void io_source__take_ledger(struct session *s, uint64_t counted);
+/* One of the run's captures that holds more than records of I/O. */
+struct io_beside {
+	const char *path;
+	size_t nr; /* from 0, in the order of -r */
+};
 /*
- * What captures hold of the page cache: fn gets each reading, and events, of the shown span. path:
- * of its capture. fn: 0 continues; a negative errno stops. Live there is none.
+ * What captures hold of the page cache: fn gets each reading, and events, of the shown span. fn: 0
+ * continues; a negative errno stops. Live there is none.
  */
-typedef int (*io_cache_fn)(void *arg, const char *path, uint64_t page_bytes,
+typedef int (*io_cache_fn)(void *arg, const struct io_beside *of, uint64_t page_bytes,
 			   const struct capture_cache *chunk);
 int io_source__each_cache(struct session *s, io_cache_fn fn, void *arg);
 /*
@@ -57,7 +62,7 @@ struct io_call {
 	const uint64_t *parts;
 	uint64_t dirty_ns; /* that of dirty pages */
 };
-typedef int (*io_call_fn)(void *arg, const char *path, const struct io_call *call);
+typedef int (*io_call_fn)(void *arg, const struct io_beside *of, const struct io_call *call);
 int io_source__each_call(struct session *s, io_call_fn fn, void *arg);
 /* The collector, for a view that works only live; NULL: a replay. */
 struct io *io_source__collector(const struct session *s);

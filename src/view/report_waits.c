@@ -5,11 +5,11 @@
 #include "session/io_source.h"
 #include "view/waits_rows.h"
 
-static int report_waits_add(void *arg, const char *path, const struct io_call *call)
+static int report_waits_add(void *arg, const struct io_beside *of, const struct io_call *call)
 {
 	struct wait_key key;
 
-	(void)path;
+	(void)of;
 	waits_rows__key(call->record, &key);
 	wait_row__mask(&key, 0);
 	return wait_groups__add(arg, &key, call->parts) ? log_no_memory() : 0;

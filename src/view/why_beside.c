@@ -4,17 +4,34 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "base/log.h"
 #include "session/io_source.h"
 #include "wire/waits.h"
 
-static int beside_add_pages(void *arg, const char *path, uint64_t page_bytes,
+/* NULL: no memory. */
+static struct why_beside_file *beside_file(struct why_beside *b, const struct io_beside *of)
+{
+	while (b->nr_files <= of->nr) {
+		if (GROW_BY_ONE(b->files, b->nr_files))
+			return NULL;
+		b->files[b->nr_files++] = (struct why_beside_file){ 0 };
+	}
+	b->files[of->nr].path = of->path;
+	return &b->files[of->nr];
+}
+
+static int beside_add_pages(void *arg, const struct io_beside *of, uint64_t page_bytes,
 			    const struct capture_cache *chunk)
 {
 	struct why_beside *b = arg;
+	struct why_beside_file *file = beside_file(b, of);
 	int err = 0;
 
-	b->pages_path = path;
+	if (!file)
+		return log_no_memory();
+	file->has_pages = true;
+	b->pages_path = of->path;
 	b->pages.page_bytes = page_bytes;
 	for (size_t i = 0; chunk->is_reading && i < chunk->nr_rows; i++)
 		pages__add_row(&b->pages, &chunk->rows[i].key, chunk->rows[i].counts);
@@ -38,18 +55,20 @@ static bool beside_is_asked(const struct why_whose *whose, const struct wait_rec
 	       (!asked->comm || !strncmp(call->comm, asked->comm, sizeof(call->comm)));
 }
 
-static int beside_add_call(void *arg, const char *path, const struct io_call *call)
+static int beside_add_call(void *arg, const struct io_beside *of, const struct io_call *call)
 {
 	const struct wait_record *r = call->record;
 	struct why_beside *b = arg;
+	struct why_beside_file *file;
 
 	if (!beside_wrote(r) || !beside_is_asked(b->whose, r))
 		return 0;
 	if (!b->dirty)
 		b->dirty = calloc(1, sizeof(*b->dirty));
-	if (!b->dirty)
+	file = beside_file(b, of);
+	if (!b->dirty || !file)
 		return log_no_memory();
-	b->waits_path = path;
+	file->has_waits = true;
 	dirty__add(b->dirty, r->comm, r->end_ns - r->start_ns, call->dirty_ns);
 	return 0;
 }
@@ -85,12 +104,31 @@ void why_beside__free(struct why_beside *b)
 {
 	pages__free(&b->pages);
 	free(b->dirty);
+	free(b->files);
 	*b = (struct why_beside){ 0 };
 }
 
-const char *why_beside__path(const struct why_beside *b, const char *command)
+static bool beside_takes(const struct why_beside_file *file, const char *command)
 {
-	return !strcmp(command, "cache")   ? b->pages_path
-	       : !strcmp(command, "waits") ? b->waits_path
-					   : NULL;
+	return (file->has_pages && !strcmp(command, "cache")) ||
+	       (file->has_waits && !strcmp(command, "waits"));
+}
+
+/* A merged file has several captures. */
+static bool beside_was_before(const struct why_beside *b, size_t at, const char *command)
+{
+	for (size_t i = 0; i < at; i++)
+		if (beside_takes(&b->files[i], command) &&
+		    !strcmp(b->files[i].path, b->files[at].path))
+			return true;
+	return false;
+}
+
+const char *why_beside__path(const struct why_beside *b, const char *command, size_t nr)
+{
+	for (size_t i = 0; i < b->nr_files; i++)
+		if (beside_takes(&b->files[i], command) && !beside_was_before(b, i, command) &&
+		    !nr--)
+			return b->files[i].path;
+	return NULL;
 }

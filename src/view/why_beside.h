@@ -10,11 +10,17 @@
 #include "view/why_whose.h"
 #include "why/facts.h"
 
+struct why_beside_file {
+	const char *path;
+	bool has_pages, has_waits; /* of those that are judged */
+};
+
 struct why_beside {
 	struct pages pages;
-	struct dirty *dirty;	/* NULL: no call that wrote and waited */
-	const char *pages_path; /* NULL: there is no capture of it */
-	const char *waits_path;
+	struct dirty *dirty;	       /* NULL: no call that wrote and waited */
+	struct why_beside_file *files; /* by number of the capture */
+	size_t nr_files;
+	const char *pages_path; /* the last of them; NULL: there is none */
 	const struct why_whose *whose;
 };
 
@@ -23,7 +29,10 @@ int why_beside__read(struct why_beside *beside, struct session *session,
 		     const struct why_whose *whose, struct facts *facts);
 void why_beside__tell(const struct why_beside *beside); /* what they lack */
 void why_beside__free(struct why_beside *beside);
-/* The capture that this command takes, if it is one of these. */
-const char *why_beside__path(const struct why_beside *beside, const char *command);
+/*
+ * The files, from 0 on, that this command takes, if it is one that takes no others: each once.
+ * NULL: no more.
+ */
+const char *why_beside__path(const struct why_beside *beside, const char *command, size_t nr);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "view/why_rows.h"
 
-#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
 #include "base/terminal.h"
 #include "base/text.h"
-#include "session/io_source.h"
 #include "view/records.h"
+#include "view/why_more.h"
 
 enum { WHY_TOP = 5 };
 static const double why_at_least = 0.2;
@@ -30,7 +31,6 @@ struct why_row {
 	uint64_t nr, cost_ns, affected;
 	const char *dev, *finding, *sure, *whose, *what, *evidence, *more;
 	double tail, total;
-	char more_text[400];
 };
 
 #define FIELD(name) offsetof(struct why_row, name)
@@ -69,93 +69,10 @@ double why_rows__least(const struct why_view *v)
 	return v->at_least.given ? (double)v->at_least.value / 1e6 : why_at_least;
 }
 
-/* ---- the command that shows more ---- */
-
-static void why_append(char *buf, size_t size, const char *word, const char *value)
-{
-	size_t len = strlen(buf);
-
-	/* A file whose name a shell would change is quoted; a quote in it, escaped. */
-	len += (size_t)snprintf(buf + len, size - len, " %s '", word);
-	for (; *value && len + 6 < size; value++)
-		len += (size_t)snprintf(buf + len, size - len, *value == '\'' ? "'\\''" : "%c",
-					*value);
-	snprintf(buf + len, size - len, "'");
-}
-
-static void why_append_plain(char *buf, size_t size, const char *word, const char *value)
-{
-	size_t len = strlen(buf);
-	const char *plain =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+,-";
-
-	if (!*value || strspn(value, plain) != strlen(value))
-		why_append(buf, size, word, value);
-	else
-		snprintf(buf + len, size - len, " %s %s", word, value);
-}
-
-/* What the rule wants to be shown, of the tasks that were asked about. */
-static void why_append_whose(char *buf, size_t size, const struct why_view *v,
-			     const struct why_finding *f)
-{
-	const struct filter_options *asked = &v->whose.asked;
-	const bool is_blame = !strcmp(f->more, "blame");
-	size_t len = strlen(buf);
-
-	if (is_blame && asked->pid.given) {
-		snprintf(buf + len, size - len, " --by comm,pid,op --victim %" PRIu64,
-			 asked->pid.value);
-		return;
-	}
-	snprintf(buf + len, size - len, "%s", f->more_args);
-	len = strlen(buf);
-	if (!is_blame && asked->pid.given)
-		snprintf(buf + len, size - len, " -p %" PRIu64, asked->pid.value);
-	if (!is_blame && asked->comm)
-		why_append_plain(buf, size, "--comm", asked->comm);
-	if (!is_blame && asked->cgroup)
-		why_append_plain(buf, size, "--cgroup", asked->cgroup);
-}
-
-/* As -d takes it: without the host that it may have in a table. */
-static const char *why_disk(const struct session *s, int32_t device)
-{
-	const struct device_list *list = io_source__devices(s);
-
-	return device >= 0 && (size_t)device < list->nr ? list->devices[device].name : "?";
-}
-
-static void why_fill_more(struct why_row *row, const struct why_view *v, const struct session *s,
-			  const struct why_finding *f)
-{
-	const struct file_options *file = &s->options->file;
-	const char *beside = why_beside__path(&v->beside, f->more);
-	const bool live = !file->read.nr;
-	size_t len;
-
-	snprintf(row->more_text, sizeof(row->more_text), "iosonar %s", f->more);
-	row->more = row->more_text;
-	if (beside) { /* it takes only such a capture */
-		why_append_plain(row->more_text, sizeof(row->more_text), "-r", beside);
-		len = strlen(row->more_text);
-		snprintf(row->more_text + len, sizeof(row->more_text) - len, "%s", f->more_args);
-		return;
-	}
-	for (size_t i = 0; i < file->read.nr && i < 3; i++)
-		why_append_plain(row->more_text, sizeof(row->more_text), "-r", file->read.words[i]);
-	if (live || file->read.nr > 1)
-		why_append_plain(row->more_text, sizeof(row->more_text), "-d",
-				 why_disk(s, f->device));
-	len = strlen(row->more_text);
-	snprintf(row->more_text + len, sizeof(row->more_text) - len, "%s", live ? " -t 10s" : "");
-	why_append_whose(row->more_text, sizeof(row->more_text), v, f);
-}
-
 /* ---- rows ---- */
 
-static void why_fill(struct why_row *row, const struct why_view *v, const struct session *s,
-		     const struct why_finding *f, size_t nr)
+static void why_fill(struct why_row *row, const struct session *s, const struct why_finding *f,
+		     size_t nr)
 {
 	*row = (struct why_row){
 		.time_s = s->elapsed_s,
@@ -171,7 +88,6 @@ static void why_fill(struct why_row *row, const struct why_view *v, const struct
 		.tail = f->rule ? 100 * f->tail : __builtin_nan(""),
 		.total = f->rule ? 100 * f->total : __builtin_nan(""),
 	};
-	why_fill_more(row, v, s, f);
 }
 
 /* On a terminal it is wrapped at words. */
@@ -218,30 +134,39 @@ static void why_tell(const struct why_row *row, FILE *out)
 		why_put_line(out, "   - ", at, len);
 		at += len + (at[len] == ';');
 	}
-	why_put_line(out, "   ", row->more, strlen(row->more));
+	/* not wrapped: it is to be copied */
+	fputs("   ", out);
+	text__put_terminal(out, row->more);
+	fputc('\n', out);
 }
 
-static void why_put(struct why_view *v, struct session *s, const struct why_finding *f, size_t nr)
+static int why_put(struct why_view *v, struct session *s, const struct why_finding *f, size_t nr)
 {
+	char *more = why_more__line(v, s, f);
 	struct why_row row;
 
-	why_fill(&row, v, s, f, nr);
-	if (!row_conditions__admit(&v->conditions, s, &row))
-		return;
-	table__row(v->table, &row);
-	if (s->format == TABLE_TEXT)
-		why_tell(&row, s->out);
+	if (!more)
+		return log_no_memory();
+	why_fill(&row, s, f, nr);
+	row.more = more;
+	if (row_conditions__admit(&v->conditions, s, &row)) {
+		table__row(v->table, &row);
+		if (s->format == TABLE_TEXT)
+			why_tell(&row, s->out);
+	}
+	free(more);
+	return 0;
 }
 
 static void why_fit(struct why_view *v, const struct session *s, const struct why_finding *f)
 {
 	struct why_row row;
 
-	why_fill(&row, v, s, f, 1);
+	why_fill(&row, s, f, 1);
 	table__fit(v->table, &row);
 }
 
-static void why_put_none(struct why_view *v, struct session *s)
+static int why_put_none(struct why_view *v, struct session *s)
 {
 	const struct fact_device *device = why__busiest(&v->facts);
 	struct why_finding none;
@@ -249,21 +174,21 @@ static void why_put_none(struct why_view *v, struct session *s)
 	if (!device) {
 		if (s->format == TABLE_TEXT)
 			fputs("no command was seen\n", s->out);
-		return;
+		return 0;
 	}
 	why__explain_none(&v->facts, device, &none);
-	why_put(v, s, &none, 1);
+	return why_put(v, s, &none, 1);
 }
 
-void why_rows__show(struct why_view *v, struct session *s)
+int why_rows__show(struct why_view *v, struct session *s)
 {
 	const size_t top = v->top.given ? v->top.value : WHY_TOP;
+	int err = 0;
 
 	table__heading_again(v->table);
 	for (size_t i = 0; i < v->why.nr && i < top && s->format == TABLE_TEXT; i++)
 		why_fit(v, s, &v->why.findings[i]);
-	for (size_t i = 0; i < v->why.nr && i < top; i++)
-		why_put(v, s, &v->why.findings[i], i + 1);
-	if (!v->why.nr)
-		why_put_none(v, s);
+	for (size_t i = 0; i < v->why.nr && i < top && !err; i++)
+		err = why_put(v, s, &v->why.findings[i], i + 1);
+	return v->why.nr ? err : why_put_none(v, s);
 }

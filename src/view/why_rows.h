@@ -34,7 +34,7 @@ struct why_view {
 };
 
 double why_rows__least(const struct why_view *view); /* --at-least, 0 to 1 */
-/* The findings so far, or that there are none. */
-void why_rows__show(struct why_view *view, struct session *session);
+/* The findings so far, or that there are none. -ENOMEM, said. */
+int why_rows__show(struct why_view *view, struct session *session);
 
 #endif

@@ -2,8 +2,9 @@
 /*
  * planted.c: captures for `iosonar why`. `planted DIR` writes, for each cause, the run of the first
  * seed: its commands to DIR/NAME.cap, what they read into the page cache to DIR/NAME.cache, and
- * calls that waited to DIR/NAME.waits; and of healthy loads DIR/healthy-SEED.cap. `planted FILE N`
- * writes one of N commands with several causes; tests/data/why.cap has 1511.
+ * calls that waited to DIR/NAME.waits; and of healthy loads DIR/healthy-SEED.cap. With `planted DIR
+ * HOST` they are of that machine; its drive has the numbers and places that it has on others.
+ * `planted FILE N` writes one of N commands with several causes; tests/data/why.cap has 1511.
  */
 #include "capture/write.h"
 #include "planted.h"
@@ -26,6 +27,8 @@ static const struct device disk = { .name = "nvme0n1",
 				    .model = "example",
 				    .serial = "WHY00001" };
 
+static const char *host; /* NULL: captures do not name one */
+
 static int put_about(struct capture_writer *w, const struct run *r)
 {
 	char end[32];
@@ -34,10 +37,11 @@ static int put_about(struct capture_writer *w, const struct run *r)
 		{ CAPTURE_INFO_KERNEL, "6.12.38" },
 		{ CAPTURE_INFO_START, "999999000000" },
 		{ CAPTURE_INFO_END, end },
+		{ CAPTURE_INFO_HOST, host },
 	};
 
 	snprintf(end, sizeof(end), "%llu", r->ones[r->nr - 1].record.end_ns + 100000);
-	return capture_writer__info(w, info, sizeof(info) / sizeof(*info));
+	return capture_writer__info(w, info, sizeof(info) / sizeof(*info) - !host);
 }
 
 static int put_device(struct capture_writer *w, const struct plant *p)
@@ -278,10 +282,11 @@ int main(int argc, char **argv)
 {
 	const size_t nr = argc == 3 ? strtoul(argv[2], NULL, 10) : 0;
 
-	if (argc == 2)
-		return put_all(argv[1]) != 0;
 	if (nr)
 		return put_example(argv[1], nr) != 0;
-	fputs("usage: planted DIR\n       planted FILE N\n", stderr);
+	host = argc == 3 ? argv[2] : NULL;
+	if (argc == 2 || host)
+		return put_all(argv[1]) != 0;
+	fputs("usage: planted DIR [HOST]\n       planted FILE N\n", stderr);
 	return 2;
 }

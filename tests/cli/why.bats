@@ -19,6 +19,16 @@ why() {
 	[ "$status" -eq "$want" ] || { echo "why $*: exit $status, not $want: $(cat "$tmp/err")"; return 1; }
 }
 
+# runs_each: every command line that why named in $tmp/out runs; what these said is in $tmp/said.
+runs_each() {
+	sed -n 's/^   \(iosonar \)/\1/p' "$tmp/out" >"$tmp/lines"
+	[ -s "$tmp/lines" ]
+	while read -r line; do
+		PATH=$(dirname "$iosonar"):$PATH sh -c "$line" >>"$tmp/said" 2>"$tmp/err" </dev/null ||
+			{ echo "$line: $(cat "$tmp/err")"; return 1; }
+	done <"$tmp/lines"
+}
+
 @test "--watch exits with 6 if a window has a finding, and with 0 if none has" {
 	why 6 -r why.cap --watch 100ms
 	grep -q '^ 1 nvme0n1 culprit ' "$tmp/out"
@@ -71,12 +81,42 @@ why() {
 		*\ -*) eval "why 0 -r $file" ;;
 		*) why 0 -r "$file" ;;
 		esac
-		grep '^   iosonar ' "$tmp/out" | sed 's/^ *//' >"$tmp/lines"
-		[ -s "$tmp/lines" ]
-		while read -r line; do
-			PATH=$(dirname "$iosonar"):$PATH sh -c "$line" >/dev/null 2>"$tmp/err" </dev/null ||
-				{ echo "$line: $(cat "$tmp/err")"; return 1; }
-		done <"$tmp/lines"
+		runs_each
+	done
+}
+
+# Names longer than 400 bytes in all; the finding is of the last capture.
+@test "the command lines that it names judge all captures, however many they are" {
+	long=$(printf 'of-%0120d' 1)
+	for host in 1 2 3 4; do
+		mkdir -p "$tmp/$long/$host"
+		"$root/build/planted" "$tmp/$long/$host" db$host
+		files+=(-r "$tmp/$long/$host/healthy-$host.cap")
+	done
+	files[7]=$tmp/$long/4/culprit.cap
+	why 0 "${files[@]}" --at-least 50%
+	runs_each
+	[ "$(cat "$tmp/lines")" = "iosonar blame ${files[*]} -d db4:nvme0n1 --victim postgres" ] || { cat "$tmp/lines"; return 1; }
+	grep -q '^db4:nvme0n1 *postgres .*backup' "$tmp/said" || { cat "$tmp/said"; return 1; }
+	why 0 "${files[@]}" --at-least 50% -o json
+	grep -qF "\"more\":\"$(cat "$tmp/lines")\"" "$tmp/out"
+	why 0 "${files[@]}" --at-least 50% --from 1ms --to 1h
+	runs_each
+	grep -qF -- " -d db4:nvme0n1 --from 1000000ns --to 3600000000000ns --victim postgres" "$tmp/lines"
+}
+
+@test "of captures of two hosts in one file, a command line shows the disk of its finding" {
+	for host in db7 db8; do
+		mkdir "$tmp/$host"
+		"$root/build/planted" "$tmp/$host" $host
+	done
+	"$iosonar" merge -w "$tmp/all.cap" "$tmp/db7/culprit.cap" "$tmp/db8/discards.cap" 2>/dev/null
+	why 0 -r "$tmp/all.cap"
+	runs_each
+	[ "$(sed 's/.* -d //' "$tmp/lines" | sort)" = "$(printf 'db%s:nvme0n1 --victim postgres\n' 7 8)" ] || { cat "$tmp/lines"; return 1; }
+	for host in db7 db8; do
+		PATH=$(dirname "$iosonar"):$PATH sh -c "$(grep $host "$tmp/lines")" 2>/dev/null >"$tmp/said"
+		[ "$(grep -o '^db[78]:nvme0n1' "$tmp/said" | sort -u)" = $host:nvme0n1 ] || { cat "$tmp/said"; return 1; }
 	done
 }
 
