@@ -85,6 +85,7 @@ static void why_describe(const void *arg, int32_t number, struct fact_place *pla
 		.unit_bytes = device->unit_bytes >= 4096 ? 4096 : 0,
 		.block_bytes = device->block_size,
 		.number = device->major << 20 | device->minor,
+		.host = device->host_number,
 	};
 }
 

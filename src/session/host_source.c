@@ -29,6 +29,13 @@ uint16_t host_source__here(const struct session *s)
 	return (uint16_t)(capture_merge__hosts(merge)->of[s->inside->source->from(s)] + 1);
 }
 
+uint16_t host_source__of(const struct session *s, size_t capture)
+{
+	if (!host_source__are_several(s))
+		return 0;
+	return (uint16_t)(capture_merge__hosts(host_captures(s))->of[capture] + 1);
+}
+
 const char *host_source__label(const struct session *s, uint16_t number)
 {
 	const struct capture_merge *merge = host_captures(s);

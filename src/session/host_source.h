@@ -12,6 +12,8 @@
 bool host_source__are_several(const struct session *s);
 /* Of what the view got last; 0: live. */
 uint16_t host_source__here(const struct session *s);
+/* Of a capture, by its number from 0, as its devices have it; 0: the run has one machine. */
+uint16_t host_source__of(const struct session *s, size_t capture);
 /* NULL: none has this number. Hostile. */
 const char *host_source__label(const struct session *s, uint16_t number);
 /* As session__disk; of several machines "db7:nvme0n1p1". Returns buf. */

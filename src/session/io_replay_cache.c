@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include "base/log.h"
+#include "session/host_source.h"
 #include "session/io_replay.h"
 #include "session/io_source.h"
 #include "session/source.h"
@@ -29,7 +30,7 @@ static int replay_each_cache_of(struct session *s, size_t nr, io_cache_fn fn, vo
 	const struct capture_reader *reader = capture_merge__reader(merge, nr);
 	const uint64_t page_bytes =
 		capture_about__info_number(capture_reader__about(reader), "cache_page_bytes", 4096);
-	const struct io_beside of = { capture_reader__path(reader), nr };
+	const struct io_beside of = { capture_reader__path(reader), nr, host_source__of(s, nr) };
 	struct capture_cache chunk = { 0 };
 	int err = 0, more = 0;
 

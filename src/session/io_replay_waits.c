@@ -7,6 +7,7 @@
 #include "analyse/waits.h"
 #include "base/log.h"
 #include "capture/waits_merge.h"
+#include "session/host_source.h"
 #include "session/io_replay.h"
 #include "session/io_source.h"
 #include "session/source.h"
@@ -33,9 +34,9 @@ static void replay_split(const struct io_replay *replay, const struct wait_recor
 static int replay_hand_on_call(struct session *s, size_t nr, const struct wait_record *call,
 			       io_call_fn fn, void *arg)
 {
-	const struct io_beside of = {
-		capture_reader__path(capture_merge__reader(io_replay(s)->merge, nr)), nr
-	};
+	const struct io_beside of = { capture_reader__path(
+					      capture_merge__reader(io_replay(s)->merge, nr)),
+				      nr, host_source__of(s, nr) };
 	struct wait_record copy = *call;
 	uint64_t parts[NR_WAIT_PARTS];
 

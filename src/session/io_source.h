@@ -44,7 +44,8 @@ void io_source__take_ledger(struct session *s, uint64_t counted);
 /* One of the run's captures that holds more than records of I/O. */
 struct io_beside {
 	const char *path;
-	size_t nr; /* from 0, in the order of -r */
+	size_t nr;     /* from 0, in the order of -r */
+	uint16_t host; /* as its devices have it; 0: the run has one machine */
 };
 /*
  * What captures hold of the page cache: fn gets each reading, and events, of the shown span. fn: 0

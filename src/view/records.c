@@ -19,15 +19,20 @@ const char *records__device_name(const struct session *s, int32_t device)
 							: "?";
 }
 
+uint16_t records__host_number(const struct session *s, int32_t device)
+{
+	const struct device_list *list = io_source__devices(s);
+
+	return device >= 0 && (size_t)device < list->nr ? list->devices[device].host_number : 0;
+}
+
 /* Of one machine, its devices have no number. */
 const char *records__host(const struct session *s, int32_t device)
 {
-	const struct device_list *list = io_source__devices(s);
-	uint16_t number;
+	const uint16_t number = records__host_number(s, device);
 
-	if (device < 0 || (size_t)device >= list->nr)
+	if (device < 0 || (size_t)device >= io_source__devices(s)->nr)
 		return NULL;
-	number = list->devices[device].host_number;
 	return host_source__label(s, number ? number : 1);
 }
 

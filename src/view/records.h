@@ -13,6 +13,8 @@
 int32_t records__device(struct session *session, const struct io_record *record);
 /* Name of the device at this index, or "?". */
 const char *records__device_name(const struct session *session, int32_t device);
+/* The number of its machine, as devices have it; 0: the run has one machine. */
+uint16_t records__host_number(const struct session *session, int32_t device);
 /* Its machine, of captures; NULL: not known. Hostile. */
 const char *records__host(const struct session *session, int32_t device);
 /* A condition about the columns of `trace`. As condition__parse. */

@@ -18,6 +18,7 @@ static struct why_beside_file *beside_file(struct why_beside *b, const struct io
 		b->files[b->nr_files++] = (struct why_beside_file){ 0 };
 	}
 	b->files[of->nr].path = of->path;
+	b->files[of->nr].host = of->host;
 	return &b->files[of->nr];
 }
 
@@ -34,10 +35,10 @@ static int beside_add_pages(void *arg, const struct io_beside *of, uint64_t page
 	b->pages_path = of->path;
 	b->pages.page_bytes = page_bytes;
 	for (size_t i = 0; chunk->is_reading && i < chunk->nr_rows; i++)
-		pages__add_row(&b->pages, &chunk->rows[i].key, chunk->rows[i].counts);
+		pages__add_row(&b->pages, of->host, &chunk->rows[i].key, chunk->rows[i].counts);
 	for (size_t i = 0; !chunk->is_reading && i < chunk->nr_events && !err; i++)
 		if (chunk->events[i].event.told == CACHE_TOLD_COMMAND)
-			err = pages__add_command(&b->pages, &chunk->events[i]);
+			err = pages__add_command(&b->pages, of->host, &chunk->events[i]);
 	return err ? log_no_memory() : 0;
 }
 
@@ -69,7 +70,7 @@ static int beside_add_call(void *arg, const struct io_beside *of, const struct i
 	if (!b->dirty || !file)
 		return log_no_memory();
 	file->has_waits = true;
-	dirty__add(b->dirty, r->comm, r->end_ns - r->start_ns, call->dirty_ns);
+	dirty__add(b->dirty, of->host, r->comm, r->end_ns - r->start_ns, call->dirty_ns);
 	return 0;
 }
 
@@ -115,20 +116,34 @@ static bool beside_takes(const struct why_beside_file *file, const char *command
 }
 
 /* A merged file has several captures. */
-static bool beside_was_before(const struct why_beside *b, size_t at, const char *command)
+static bool beside_is_before(const struct why_beside *b, size_t at, const char *command,
+			     uint16_t host)
 {
 	for (size_t i = 0; i < at; i++)
-		if (beside_takes(&b->files[i], command) &&
+		if (b->files[i].host == host && beside_takes(&b->files[i], command) &&
 		    !strcmp(b->files[i].path, b->files[at].path))
 			return true;
 	return false;
 }
 
-const char *why_beside__path(const struct why_beside *b, const char *command, size_t nr)
+const char *why_beside__path(const struct why_beside *b, const char *command, uint16_t host,
+			     size_t nr)
 {
 	for (size_t i = 0; i < b->nr_files; i++)
-		if (beside_takes(&b->files[i], command) && !beside_was_before(b, i, command) &&
-		    !nr--)
+		if (b->files[i].host == host && beside_takes(&b->files[i], command) &&
+		    !beside_is_before(b, i, command, host) && !nr--)
 			return b->files[i].path;
 	return NULL;
+}
+
+bool why_beside__is_shared(const struct why_beside *b, const char *command, uint16_t host)
+{
+	const char *path;
+
+	for (size_t nr = 0; (path = why_beside__path(b, command, host, nr)); nr++)
+		for (size_t i = 0; i < b->nr_files; i++)
+			if (b->files[i].host != host && beside_takes(&b->files[i], command) &&
+			    !strcmp(b->files[i].path, path))
+				return true;
+	return false;
 }

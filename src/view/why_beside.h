@@ -12,6 +12,7 @@
 
 struct why_beside_file {
 	const char *path;
+	uint16_t host;
 	bool has_pages, has_waits; /* of those that are judged */
 };
 
@@ -30,9 +31,12 @@ int why_beside__read(struct why_beside *beside, struct session *session,
 void why_beside__tell(const struct why_beside *beside); /* what they lack */
 void why_beside__free(struct why_beside *beside);
 /*
- * The files, from 0 on, that this command takes, if it is one that takes no others: each once.
- * NULL: no more.
+ * The files of a machine, from 0 on, that this command takes, if it is one that takes no others:
+ * each once. NULL: no more.
  */
-const char *why_beside__path(const struct why_beside *beside, const char *command, size_t nr);
+const char *why_beside__path(const struct why_beside *beside, const char *command, uint16_t host,
+			     size_t nr);
+/* Has one of these also what the command would show of another machine? */
+bool why_beside__is_shared(const struct why_beside *beside, const char *command, uint16_t host);
 
 #endif

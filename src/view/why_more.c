@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "capture/hosts.h"
 #include "session/host_source.h"
 #include "view/records.h"
 
@@ -23,6 +24,16 @@ static void more_put(FILE *out, const char *option, const char *value)
 	for (; *value; value++)
 		fputs(*value == '\'' ? "'\\''" : (char[]){ *value, 0 }, out);
 	fputc('\'', out);
+}
+
+/* Its files are not of this machine alone. */
+static void more_put_host(FILE *out, const char *label)
+{
+	char condition[CAPTURE_HOST + 32];
+
+	snprintf(condition, sizeof(condition),
+		 strchr(label, '"') ? "host == '%s'" : "host == \"%s\"", label);
+	more_put(out, "--if", condition);
 }
 
 /* What the rule wants to be shown, of the tasks that were asked about. */
@@ -68,14 +79,17 @@ static void more_put_source(FILE *out, const struct session *s, int32_t device)
 static void more_put_line(FILE *out, const struct why_view *v, const struct session *s,
 			  const struct why_finding *f)
 {
+	const uint16_t host = records__host_number(s, f->device);
 	const char *path;
 	size_t nr = 0;
 
 	fprintf(out, "iosonar %s", f->more);
-	for (; (path = why_beside__path(&v->beside, f->more, nr)); nr++)
+	for (; (path = why_beside__path(&v->beside, f->more, host, nr)); nr++)
 		more_put(out, "-r", path);
 	if (nr) { /* it takes only such captures */
 		fputs(f->more_args, out);
+		if (why_beside__is_shared(&v->beside, f->more, host))
+			more_put_host(out, host_source__label(s, host));
 		return;
 	}
 	more_put_source(out, s, f->device);

@@ -4,16 +4,18 @@
 #include <string.h>
 
 /* NULL: there are too many. */
-static struct dirty_writer *dirty_find(struct dirty *d, const char *comm)
+static struct dirty_writer *dirty_find(struct dirty *d, uint16_t host, const char *comm)
 {
 	struct dirty_writer *writer;
 
 	for (size_t i = 0; i < d->nr; i++)
-		if (!strncmp(d->writers[i].comm, comm, sizeof(d->writers[i].comm) - 1))
+		if (d->writers[i].host == host &&
+		    !strncmp(d->writers[i].comm, comm, sizeof(d->writers[i].comm) - 1))
 			return &d->writers[i];
 	if (d->nr == DIRTY_WRITERS)
 		return NULL;
 	writer = &d->writers[d->nr++];
+	writer->host = host;
 	memcpy(writer->comm, comm, strnlen(comm, sizeof(writer->comm) - 1));
 	return writer;
 }
@@ -25,9 +27,9 @@ static void dirty_count(struct dirty_sums *sums, uint64_t nr, uint64_t ns, uint6
 	sums->dirty_ns += dirty_ns;
 }
 
-void dirty__add(struct dirty *d, const char *comm, uint64_t ns, uint64_t dirty_ns)
+void dirty__add(struct dirty *d, uint16_t host, const char *comm, uint64_t ns, uint64_t dirty_ns)
 {
-	struct dirty_writer *writer = dirty_find(d, comm);
+	struct dirty_writer *writer = dirty_find(d, host, comm);
 
 	if (!writer) {
 		d->left_out++;
@@ -51,12 +53,13 @@ void dirty__finish(struct dirty *d)
 	}
 }
 
-const struct dirty_writer *dirty__worst(const struct dirty *d)
+const struct dirty_writer *dirty__worst(const struct dirty *d, uint16_t host)
 {
 	const struct dirty_writer *worst = NULL;
 
 	for (size_t i = 0; i < d->nr; i++)
-		if (d->writers[i].all.dirty_ns > (worst ? worst->all.dirty_ns : 0))
+		if (d->writers[i].host == host &&
+		    d->writers[i].all.dirty_ns > (worst ? worst->all.dirty_ns : 0))
 			worst = &d->writers[i];
 	return worst;
 }

@@ -89,6 +89,7 @@ struct fact_place {
 	uint32_t unit_bytes; /* of its blocks; 0: not known */
 	uint32_t block_bytes;
 	uint32_t number; /* of the device, as in a capture of the page cache; 0: not known */
+	uint16_t host;	 /* of several machines: they may number their devices alike */
 };
 
 struct fact_stream {

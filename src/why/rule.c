@@ -207,9 +207,11 @@ void why_extra__find(const struct why_case *c, uint8_t flag, struct why_extra *e
 
 const struct pages_disk *why_pages(const struct why_case *c)
 {
-	const uint32_t number = c->device->place.number;
+	const struct fact_place *place = &c->device->place;
 
-	return c->facts->pages && number ? pages__disk(c->facts->pages, number) : NULL;
+	return c->facts->pages && place->number
+		       ? pages__disk(c->facts->pages, place->host, place->number)
+		       : NULL;
 }
 
 /* Of all tasks: others may have read what is wasted. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* rule_dirty.c: writers are slowed down for dirty pages. Told of the disk that is written most. */
+/* rule_dirty.c: writers are slowed down for dirty pages. Told of its machine's most written disk.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include "why/rules.h"
@@ -19,18 +20,23 @@ static uint64_t dirty_written(const struct facts *facts, int32_t device)
 
 static bool dirty_is_told_for(const struct why_case *c)
 {
-	const struct fact_device *most = c->facts->devices[0];
+	const struct fact_device *most = NULL;
 
-	for (size_t i = 1; i < c->facts->nr_devices; i++)
-		if (dirty_written(c->facts, c->facts->devices[i]->device) >
-		    dirty_written(c->facts, most->device))
-			most = c->facts->devices[i];
+	for (size_t i = 0; i < c->facts->nr_devices; i++) {
+		const struct fact_device *d = c->facts->devices[i];
+
+		if (d->place.host == c->device->place.host &&
+		    (!most ||
+		     dirty_written(c->facts, d->device) > dirty_written(c->facts, most->device)))
+			most = d;
+	}
 	return most == c->device;
 }
 
 static bool dirty_test(const struct why_case *c, struct why_finding *f)
 {
-	const struct dirty_writer *w = c->facts->dirty ? dirty__worst(c->facts->dirty) : NULL;
+	const struct dirty_writer *w =
+		c->facts->dirty ? dirty__worst(c->facts->dirty, c->device->place.host) : NULL;
 
 	if (!w || w->slowed < DIRTY_FEW || !dirty_is_told_for(c))
 		return false;

@@ -6,7 +6,7 @@
 static bool readahead_test(const struct why_case *c, struct why_finding *f)
 {
 	const struct pages_disk *pages = why_pages(c);
-	const double bytes = pages ? pages->unused * (double)c->facts->pages->page_bytes : 0;
+	const double bytes = pages ? pages->unused_bytes : 0;
 	char wasted[16], all[16];
 
 	if (bytes <= 0 || !why_test_wasted(c, bytes, f))

@@ -120,6 +120,33 @@ runs_each() {
 	done
 }
 
+# Their disks have the same numbers, and their writers the same name.
+@test "of captures of two hosts, each has the findings of its own page cache and its own waits" {
+	for host in db7 db8; do
+		mkdir "$tmp/$host"
+		"$root/build/planted" "$tmp/$host" $host
+	done
+	for seed in {1..10}; do # both read the same places, each once
+		why 0 -r "$tmp/db7/healthy-$seed.cap" -r "$tmp/db7/healthy-$seed.cache" -r "$tmp/db8/healthy-$seed.cap" -r "$tmp/db8/healthy-$seed.cache" -o csv
+		! grep -E ',(evicted|readahead),' "$tmp/out" || return 1
+	done
+	for cause in evicted readahead dirty; do
+		for host in db7 db8; do
+			[ $host = db7 ] && other=db8 || other=db7
+			files=("$tmp/$host/$cause".{cap,cache,waits} "$tmp/$other/healthy-3".{cap,cache,waits})
+			"$iosonar" merge -w "$tmp/all.cap" "${files[@]}" 2>/dev/null
+			for given in "${files[*]/#/-r }" "-r $tmp/all.cap"; do
+				eval "why 0 $given -o csv"
+				[ "$(awk -F, 'NR > 1 { print $4, $5 }' "$tmp/out")" = "$host:nvme0n1 $cause" ] || { cat "$tmp/out"; return 1; }
+				eval "why 0 $given"
+				: >"$tmp/said"
+				runs_each
+				! grep -q $other "$tmp/said" || { cat "$tmp/lines" "$tmp/said"; return 1; }
+			done
+		done
+	done
+}
+
 # cells NAME: what docs/verdicts.md has of it in its last two columns.
 cells() { sed -n "s/^| $1 | .* | \([^|]*\) | \([^|]*\) |\$/\1,\2/p" "$root/docs/verdicts.md"; }
 

@@ -29,10 +29,10 @@ static struct pages *make_pages(const struct plant *p, const struct run *r)
 		const struct cache_command command = page_command(&r->ones[i].record);
 
 		if (page_is_filled(p, &r->ones[i].record))
-			err = pages__add_command(pages, &command);
+			err = pages__add_command(pages, 0, &command);
 	}
 	page_counts(p, r, counts);
-	pages__add_row(pages, &key, counts);
+	pages__add_row(pages, 0, &key, counts);
 	if (err)
 		abort();
 	pages__finish(pages);
@@ -45,7 +45,7 @@ static struct dirty *make_dirty(const struct plant *p)
 	struct dirty *dirty = calloc(1, sizeof(*dirty));
 
 	for (uint32_t i = 0; i < CALLS; i++)
-		dirty__add(dirty, comm, CALL_NS + call_dirty_ns(p, i), call_dirty_ns(p, i));
+		dirty__add(dirty, 0, comm, CALL_NS + call_dirty_ns(p, i), call_dirty_ns(p, i));
 	dirty__finish(dirty);
 	return dirty;
 }
@@ -483,19 +483,21 @@ static void check_dirty(void)
 	struct dirty *d = calloc(1, sizeof(*d));
 	char comm[16] = { 0 };
 
-	ok(!dirty__worst(d), "nobody waits");
+	ok(!dirty__worst(d, 0), "nobody waits");
 	for (int i = 0; i < 2 * DIRTY_WRITERS; i++) {
 		snprintf(comm, sizeof(comm), "writer%d", i);
-		dirty__add(d, comm, 1000, i == 3 ? 2000 : 0);
+		dirty__add(d, 0, comm, 1000, i == 3 ? 2000 : 0);
 	}
 	for (int i = 0; i < 198; i++)
-		dirty__add(d, "writer3\0\0\0\0\0\0\0\0", i < 2 ? 1 * MS : 1000, i < 2 ? 1 * MS : 0);
+		dirty__add(d, 0, "writer3\0\0\0\0\0\0\0\0", i < 2 ? 1 * MS : 1000,
+			   i < 2 ? 1 * MS : 0);
 	dirty__finish(d);
 	is_u64(d->nr, DIRTY_WRITERS, "the number of writers is bounded");
 	is_u64(d->left_out, DIRTY_WRITERS, "and others are counted");
-	is_str(dirty__worst(d)->comm, "writer3", "who waits most");
-	is_u64(dirty__worst(d)->all.dirty_ns, 2 * MS + 1000, "no call waits longer than it takes");
-	is_u64(dirty__worst(d)->tail.ns, 2 * MS, "the slowest of 200 are two");
+	is_str(dirty__worst(d, 0)->comm, "writer3", "who waits most");
+	is_u64(dirty__worst(d, 0)->all.dirty_ns, 2 * MS + 1000,
+	       "no call waits longer than it takes");
+	is_u64(dirty__worst(d, 0)->tail.ns, 2 * MS, "the slowest of 200 are two");
 	free(d);
 }
 
@@ -512,22 +514,22 @@ static void check_pages(void)
 	for (int i = 0; i < 8000 && !err; i++) { /* 4 GiB, then 2 GiB of it, then others */
 		record.cdw10[0] = (uint32_t)(i < 4096 ? i : i < 6144 ? i - 4096 : i) * 2048;
 		command = page_command(&record);
-		err = pages__add_command(&pages, &command);
+		err = pages__add_command(&pages, 0, &command);
 	}
 	pages__finish(&pages);
-	disk = pages__disk(&pages, DISK);
+	disk = pages__disk(&pages, 0, DISK);
 	ok(!err && pages.index.nr <= PAGES_SEEN, "memory for pages is bounded: %zu units",
 	   pages.index.nr);
 	is_u64(disk->bytes, 8000ULL << 20, "all bytes are counted");
 	ok(disk->again_bytes > 1.9 * (1ULL << 30) && disk->again_bytes < 2.1 * (1ULL << 30),
 	   "2 GiB are read again: %.0f", disk->again_bytes);
-	ok(!pages__disk(&pages, DISK + 16), "a disk without pages has none");
+	ok(!pages__disk(&pages, 0, DISK + 16), "a disk without pages has none");
 	for (int i = 0; i < 20000 && !err; i++) {
 		uint32_t *words = (uint32_t *)&command;
 
 		for (size_t j = 0; j < sizeof(command) / 4; j++)
 			words[j] = (uint32_t)run_draw(&r, 1ULL << run_draw(&r, 33));
-		err = pages__add_command(&pages, &command);
+		err = pages__add_command(&pages, 0, &command);
 	}
 	pages__finish(&pages);
 	ok(!err && pages.left_out > 0, "what is beyond its bounds is counted");
