@@ -219,7 +219,7 @@ static int why_on_tick(void *state, struct session *s)
 	return facts__init(&v->facts) ? log_no_memory() : 0;
 }
 
-static void why_tell_losses(const struct why_view *v)
+static void why_tell_losses(const struct why_view *v, const struct session *s)
 {
 	if (v->stageless)
 		log_note("%" PRIu64 " commands have no times of stages: throttled, wbt, frozen, "
@@ -228,6 +228,9 @@ static void why_tell_losses(const struct why_view *v)
 			 "keeps these",
 			 v->stageless);
 	why_beside__tell(&v->beside);
+	if (v->watch_ns.given && io_source__has_beside(s))
+		log_note("--watch does not judge the page cache and waits: evicted, readahead and "
+			 "dirty are not found; without it they are");
 	if (v->left_out)
 		log_warn("%" PRIu64 " commands are not judged: there are too many devices or kinds "
 			 "of commands",
@@ -270,7 +273,7 @@ static int why_on_end(void *state, struct session *s)
 		err = why_show(v, s);
 	else if (!s->found && s->format == TABLE_TEXT)
 		fputs("no window has a finding\n", s->out);
-	why_tell_losses(v);
+	why_tell_losses(v, s);
 	why_tell_whose(v);
 	return err;
 }

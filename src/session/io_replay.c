@@ -538,6 +538,7 @@ static const struct io_answers replay_answers = {
 	.sees = replay_sees,
 	.each_cache = io_replay_each_cache,
 	.each_call = io_replay_each_call,
+	.has_beside = io_replay_has_beside,
 	.read = replay_read,
 	.take_ledger = replay_take_ledger,
 };

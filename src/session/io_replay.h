@@ -61,6 +61,7 @@ int io_replay_take_share(struct session *s);
 /* As io_source.h has it. */
 int io_replay_each_cache(struct session *s, io_cache_fn fn, void *arg);
 int io_replay_each_call(struct session *s, io_call_fn fn, void *arg);
+bool io_replay_has_beside(const struct session *s);
 bool io_replay_has_commands(const struct capture_merge *merge);
 /* Ends the other processes. */
 void io_replay_end_shares(struct io_replay *replay);

@@ -75,3 +75,14 @@ int io_replay_each_cache(struct session *s, io_cache_fn fn, void *arg)
 		}
 	return err;
 }
+
+bool io_replay_has_beside(const struct session *s)
+{
+	const struct capture_merge *merge = io_replay(s)->merge;
+
+	for (size_t i = 0; i < capture_merge__nr(merge); i++)
+		if (capture_reader__has_cache(capture_merge__reader(merge, i), false) ||
+		    capture_reader__has_waits(capture_merge__reader(merge, i)))
+			return io_replay_has_commands(merge);
+	return false;
+}

@@ -19,6 +19,11 @@ int io_source__each_call(struct session *s, io_call_fn fn, void *arg)
 	return io_answers(s)->each_call ? io_answers(s)->each_call(s, fn, arg) : 0;
 }
 
+bool io_source__has_beside(const struct session *s)
+{
+	return io_answers(s)->has_beside && io_answers(s)->has_beside(s);
+}
+
 struct io *io_source__collector(const struct session *s)
 {
 	return io_answers(s)->collector ? io_answers(s)->collector(s) : NULL;

@@ -65,6 +65,8 @@ struct io_call {
 };
 typedef int (*io_call_fn)(void *arg, const struct io_beside *of, const struct io_call *call);
 int io_source__each_call(struct session *s, io_call_fn fn, void *arg);
+/* Is there anything for these two to pass on? */
+bool io_source__has_beside(const struct session *s);
 /* The collector, for a view that works only live; NULL: a replay. */
 struct io *io_source__collector(const struct session *s);
 
@@ -80,6 +82,7 @@ struct io_answers {
 	bool (*sees)(const struct session *s, bool nvme);
 	int (*each_cache)(struct session *s, io_cache_fn fn, void *arg);
 	int (*each_call)(struct session *s, io_call_fn fn, void *arg);
+	bool (*has_beside)(const struct session *s);
 	void (*read)(struct session *s, io_row_fn fn, void *arg);
 	void (*take_ledger)(struct session *s, uint64_t counted);
 };

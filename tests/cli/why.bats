@@ -38,6 +38,20 @@ runs_each() {
 	[ "$(grep -c ',none,' "$tmp/out")" -gt 1 ]
 }
 
+@test "--watch says that it does not judge the page cache and waits" {
+	"$root/build/planted" "$tmp"
+	for kind in cache waits; do
+		[ $kind = cache ] && cause=evicted || cause=dirty
+		why 0 -r "$tmp/$cause.cap" -r "$tmp/$cause.$kind" --watch 1s
+		grep -qx 'no window has a finding' "$tmp/out"
+		grep -qx -- '--watch does not judge the page cache and waits: evicted, readahead and dirty are not found; without it they are' "$tmp/err" || { cat "$tmp/err"; return 1; }
+	done
+	why 0 -r "$tmp/dirty.cap" --watch 1s
+	! grep -- --watch "$tmp/err" || return 1
+	why 0 -r "$tmp/dirty.cap" -r "$tmp/dirty.waits"
+	! grep -- --watch "$tmp/err" || return 1
+}
+
 @test "--fail-if exits with 5, --if and --top choose rows" {
 	why 5 -r why.cap --fail-if 'finding == errors'
 	why 0 -r why.cap --fail-if 'finding == stalls'
