@@ -39,12 +39,9 @@ struct trace {
 
 static const struct object trace_rows = { "trace", { command_columns } };
 
-/* Columns shown without --columns: in text, and in JSON and CSV. */
+/* Columns shown without --columns. In JSON and CSV: command_data_keys. */
 static const char text_columns[] =
 	" time_s dev qid cid op nsid command status attempts lat_ns pid comm ";
-static const char data_columns[] =
-	" start_ns last_ns end_ns dev qid cid op nsid lba sector bytes command status status_code "
-	"result attempts lat_ns pid comm cpu ";
 
 static const struct option_def trace_options[] = {
 	{ "split", 0, OPTION_FLAG, offsetof(struct trace, split), NULL,
@@ -148,7 +145,7 @@ static bool trace_is_default(const struct trace *t, const char *key, bool text)
 	if (!strcmp(key, "time_s") && t->wall)
 		return false;
 	snprintf(word, sizeof(word), " %s ", key);
-	return strstr(text ? text_columns : data_columns, word);
+	return strstr(text ? text_columns : command_data_keys, word);
 }
 
 static size_t trace_choose_columns(struct trace *t, bool text)

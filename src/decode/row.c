@@ -52,6 +52,10 @@ const struct column command_columns[COMMAND_COLUMNS + 1] = {
 	{ 0 },
 };
 
+const char command_data_keys[] =
+	" wall start_ns last_ns end_ns dev qid cid op nsid lba sector bytes "
+	"command status status_code result attempts lat_ns pid comm cpu ";
+
 static const char *row_cdw(char buf[64], const struct io_record *r)
 {
 	int at = 0;

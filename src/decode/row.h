@@ -39,6 +39,8 @@ struct command_row {
 
 enum { COMMAND_COLUMNS = 25 };
 extern const struct column command_columns[COMMAND_COLUMNS + 1];
+/* Those of `trace -o json` without options, a blank before and behind each. */
+extern const char command_data_keys[];
 
 /* What a record's numbers mean on its machine. */
 struct command_context {

@@ -7,17 +7,14 @@
 #include "session/io_source.h"
 #include "session/recorder.h"
 
-/* As `trace -o json` has them, without the dwords. */
+/* As `trace -o json` has them, and the time since the start, which `from` and `to` are. */
 static bool commands_shows(const void *view, const struct column *column)
 {
-	static const char keys[] =
-		" time_s wall dev qid cid op nsid lba sector bytes command status "
-		"attempts lat_ns pid comm cpu ";
 	char word[24];
 
 	(void)view;
 	snprintf(word, sizeof(word), " %s ", column->key);
-	return strstr(keys, word);
+	return !strcmp(column->key, "time_s") || strstr(command_data_keys, word);
 }
 
 static const struct object commands_rows = { "trace", { command_columns } };

@@ -208,6 +208,22 @@ capture() { curl -sS --max-time 30 --retry 9 --retry-delay 1 -o "$tmp/cap" "http
 records() { "$IOSONAR" trace -r "$tmp/cap" -o json 2>/dev/null | grep -c '"type":"trace"'; }
 status_of() { curl -sS --max-time 10 -o /dev/null -w '%{http_code}' "http://127.0.0.1:$port$1"; }
 
+# same_commands API: are its commands the first ones of the trace on standard input? The wall clock is read again for each.
+same_commands() {
+	python3 -c 'if True:
+		import datetime, json, sys
+		trace = [json.loads(line) for line in sys.stdin]
+		api = [one for one in map(json.loads, open(sys.argv[1])) if one["type"] == "trace"]
+		def wall(one):
+		    return datetime.datetime.fromisoformat(one.pop("wall")[:26])
+		nr = 0
+		for a, t in zip(api, trace):
+		    assert a.pop("time_s") > 0 and list(a) == list(t), (list(a), list(t))
+		    assert abs(wall(a) - wall(t)) < datetime.timedelta(milliseconds=10) and a == t, (a, t)
+		    nr += 1
+		print("the same", nr)' "$1"
+}
+
 check_keep() {
 	local reads writes
 	is "$(status_of /capture) $(status_of '/api/commands?from=0s')" "404 404" "without --keep there is no capture"
@@ -221,7 +237,13 @@ check_keep() {
 	is "$? $(grep '"span":"total"' "$tmp/json" | grep '"type":"latency"' | sed 's/.*"op":"\([a-z]*\)","count":\([0-9]*\).*/\1 \2/' | sort | xargs)" \
 		"0 read $reads write $writes" "latency -r counts the same, exit 0"
 	is "$("$IOSONAR" info --verify "$tmp/cap" >"$tmp/out" 2>&1 && echo whole)" whole "info --verify finds it whole"
+	python3 "$here/serve_readers.py" "$IOSONAR" "$tmp/cap" "$tmp" >"$tmp/readers.tap" 2>"$tmp/err"
+	is "$? $(grep -c '^ok - ' "$tmp/readers.tap")" "0 28" "the capture was given to every command with -r"
+	say_tap "the capture:" "$tmp/readers.tap"
 	is "$(api /api/commands | tail -n 1)" "{\"type\":\"commands\",\"matched\":$((reads + writes)),\"shown\":200,\"all\":true}" "/api/commands: as many, 200 of them shown"
+	api /api/commands >"$tmp/api"
+	"$IOSONAR" trace -r "$tmp/cap" -o json 2>/dev/null | same_commands "$tmp/api" >"$tmp/compared" 2>&1
+	is "$(cat "$tmp/compared")" "the same 200" "/api/commands: key by key the commands of trace -o json, and time_s"
 	is "$(api "/api/commands?dev=$name&min=1ns&max=100s" | tail -n 1 | json matched) $(api '/api/commands?dev=nothing' | tail -n 1 | json matched)" \
 		"$((reads + writes)) 0" "of this disk, and of no other"
 	is "$(api '/api/commands?max=1ms' | tail -n 1 | json matched) $(api '/api/commands?min=1ms' | tail -n 1 | json matched)" \
