@@ -624,7 +624,7 @@ scrape_with_prometheus() {
 }
 # Every query of contrib's dashboard and alerts has data here.
 check_contrib() {
-	python3 "$here/serve_contrib.py" "$prometheus_port" "$here/../../contrib" >"$tmp/contrib.tap" 2>&1
+	python3 "$here/serve_contrib.py" "$prometheus_port" "$here/../../contrib" "localhost:$served_port" "$name" >"$tmp/contrib.tap" 2>&1
 	is "$?" 0 "contrib: all queries were asked"
 	say_tap contrib: "$tmp/contrib.tap"
 	is "$(promtool check rules "$here/../../contrib/prometheus/iosonar.rules.yml" 2>&1 | grep -c 'SUCCESS: 4 rules')" 1 "contrib: promtool accepts the alerts"
