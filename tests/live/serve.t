@@ -522,6 +522,24 @@ check_activation() {
 	ends "$pid" passed
 }
 
+# An address that others reach, asked by loopback alone: who asks for a name of --allow-host is answered.
+answer_to() { curl -sS --max-time 10 -o /dev/null -w '%{http_code}' -H "Host: $1" "http://127.0.0.1:$port/metrics"; }
+check_names() {
+	local host codes=''
+	: >"$tmp/names.err"
+	"$IOSONAR" serve -d "$name" --listen 0.0.0.0:0 --allow-host store1.example.org --allow-host 192.0.2.7 2>>"$tmp/names.err" </dev/null &
+	pid=$!
+	pids+=("$pid")
+	await_line "$tmp/names.err" '^serving '
+	port=$(sed -n 's,^serving http://0.0.0.0:\([0-9]*\)$,\1,p' "$tmp/names.err")
+	for host in store1.example.org "store1.example.org:$port" STORE1.example.org 192.0.2.7 localhost "127.0.0.1:$port" \
+		store1 store2.example.org store1.example.org.evil.example.org 192.0.2.8 0.0.0.0; do
+		codes+=" $(answer_to "$host")"
+	done
+	is "$codes" " 200 200 200 200 200 200 403 403 403 403 403" "--allow-host: these names and loopback are answered, no others"
+	ends "$pid" names
+}
+
 check_series() {
 	serve few -d "$name" --series 1 --buckets 1 --by cgroup,path
 	fio_load read 101 >/dev/null
@@ -738,6 +756,7 @@ check_many_pages
 check_unix
 check_activation
 check_series
+check_names
 start_prometheus
 check_prometheus 5003 8 1m
 check_prometheus_exemplars
