@@ -613,6 +613,21 @@ check_stalled() {
 	wait "$stalled"
 }
 
+# ---- a page that does not read ----
+
+# Beside the rest, as above.
+start_deaf() {
+	timeout 120 python3 "$here/serve_deaf.py" "$IOSONAR" "$name" >"$tmp/deaf.tap" 2>"$tmp/deaf.err" </dev/null &
+	deaf_peer=$!
+	pids+=("$deaf_peer")
+}
+check_deaf() {
+	local code=0
+	wait "$deaf_peer" || code=$?
+	say_tap "a page that does not read:" "$tmp/deaf.tap"
+	is "$code $(grep -c '^ok - ' "$tmp/deaf.tap")" "0 5" "a page that does not read: five cases" || sed 's/^/# /' "$tmp/deaf.err"
+}
+
 # ---- Prometheus ----
 
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
@@ -744,6 +759,7 @@ if [ -n "${SERVE_IOS:-}" ]; then
 fi
 start_hostile
 start_stalled
+start_deaf
 check_counts
 check_privileges
 check_keep
@@ -762,6 +778,7 @@ check_prometheus 5003 8 1m
 check_prometheus_exemplars
 check_hostile
 check_stalled
+check_deaf
 check_budget
 echo "1..$nr"
 exit $((failed > 0))
