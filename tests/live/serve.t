@@ -306,10 +306,11 @@ check_forgets() {
 	ends "$pid" small
 }
 
-# A ring that is too small: dropped records are counted, to the last one.
+# A ring that is too small: dropped records are counted, to the last one, and a Prometheus has the same number.
 check_overflow() {
-	local code=0 dropped
+	local code=0 dropped growth='max_over_time(iosonar_lost_total[1m]) - min_over_time(iosonar_lost_total[1m])'
 	serve overflow -d "$name" --keep 1m --buffer 4096
+	scrape_with_prometheus
 	fio_load read 50021 --ioengine=libaio --iodepth=32 >/dev/null
 	sleep 0.2
 	scrape >"$tmp/page"
@@ -317,6 +318,11 @@ check_overflow() {
 	dropped=$(value iosonar_lost_total '{reason="ring"}')
 	[ "$dropped" -gt 0 ]
 	ok $? "a ring of 4 KiB drops records ($dropped)"
+	await_query 'iosonar_lost_total{reason="ring"}' "$dropped"
+	is "$(ask 'iosonar_lost_total{reason="ring"}') $(ask "sum($growth)") $(ask "sum by (instance) (iosonar_commands_total{op=\"read\"})")" \
+		"$dropped $((dropped + $(unseen))) $(value iosonar_commands_total "$(series read)")" "Prometheus has this loss and these counts"
+	kill "$prometheus"
+	wait "$prometheus"
 	is "$(($(value iosonar_commands_total "$(series read)") + $(unseen))) $(($(records) + dropped + $(unseen)))" "50021 50021" "counts are right, and what is dropped is what is missing"
 	"$IOSONAR" latency -r "$tmp/cap" >"$tmp/out" 2>"$tmp/err"
 	is "$? $(grep -c "lacks $dropped records" "$tmp/err")" "3 1" "latency -r knows, exit 3"
@@ -636,6 +642,13 @@ ask() {
 	curl -sS --max-time 10 --data-urlencode "query=$1" ${2:+--data-urlencode "time=$2"} "http://127.0.0.1:$prometheus_port/api/v1/query" |
 		python3 -c 'import json, sys; r = json.load(sys.stdin)["data"]["result"]; print(r[0]["value"][1] if r else "none")'
 }
+# await_query QUERY VALUE: until a scrape has it
+await_query() {
+	for _ in $(seq 50); do
+		[ "$(ask "$1")" = "$2" ] && return
+		sleep 0.1
+	done
+}
 start_prometheus() {
 	serve prometheus -d "$name"
 	scrape_with_prometheus
@@ -647,9 +660,10 @@ scrape_with_prometheus() {
 		global: {scrape_interval: 1s, scrape_timeout: 1s}
 		scrape_configs: [{job_name: iosonar, static_configs: [{targets: ['localhost:$served_port']}]}]
 	EOF
-	prometheus --enable-feature=exemplar-storage --config.file="$tmp/prometheus.yml" --storage.tsdb.path="$tmp/tsdb" --log.level=warn \
+	prometheus --enable-feature=exemplar-storage --config.file="$tmp/prometheus.yml" --storage.tsdb.path="$tmp/tsdb.$prometheus_port" --log.level=warn \
 		--web.listen-address="127.0.0.1:$prometheus_port" 2>"$tmp/prometheus.log" </dev/null &
-	pids+=("$!")
+	prometheus=$!
+	pids+=("$prometheus")
 	for _ in $(seq 100); do
 		[ "$(ask up 2>/dev/null)" = 1 ] && break
 		sleep 0.2
@@ -719,7 +733,6 @@ exemplars() {
 }
 check_prometheus_exemplars() {
 	serve stored -d "$name" --keep 1m
-	rm -rf "$tmp/tsdb"
 	scrape_with_prometheus
 	fio_load read 1 >/dev/null
 	for _ in $(seq 50); do
