@@ -113,8 +113,19 @@ def check_hostile(where):
         tap.quiet(b)
 
 
+def check_phone(where):
+    for name in 'blame.cap', 'blame-paths.cap', 'hostile.cap':
+        with opened(page_of(where, DATA / name, '--by', 'comm,op,size'), phone=True) as b:
+            for button in b.all('.matrix tbody tr:first-child td:last-child button'):
+                button.click()
+            for node in b.all('details:not([open]) > summary'):
+                node.send_keys(Keys.ENTER)
+            tap.fits_phone(b, f'blame of {name}')
+
+
 with tempfile.TemporaryDirectory() as folder:
     check_all(folder)
     check_queues(folder)
     check_hostile(folder)
+    check_phone(folder)
 browser.tap.done()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """browser.py: a page from disk in headless Chromium, and what it did there: console, requests. TAP.
 
-    with opened(path) as b:                 # or opened(path, fragment='theme=dark', dark=True, size=(1280, 900))
+    with opened(path) as b:                 # or opened(path, fragment='theme=dark', dark=True, phone=True)
         tap.eq(b.text('h1'), 'Report', 'has a heading')
         tap.quiet(b)                        # nothing on the console, nothing asked of anybody
 
@@ -31,8 +31,43 @@ CAPTURES = pathlib.Path(IOSONAR).resolve().parent / 'captures'  # tests/pages/ca
 DATA = ROOT / 'tests/data'
 
 
+PHONE = {'width': 360, 'height': 740, 'deviceScaleFactor': 2, 'mobile': True}  # the narrowest in use; a desktop's window is wider
+
+# What neither the window shows nor anything that scrolls brings into it, and text that is cut off without a title.
+OUT_OF_SIGHT = """
+    const root = document.documentElement, out = [];
+    const style = node => getComputedStyle(node), scrolls = node => node === root || /auto|scroll/.test(style(node).overflowX);
+    for (const node of document.body.querySelectorAll('*')) {
+        const box = node.getBoundingClientRect();
+        if (!box.width || !box.height)
+            continue;
+        let above = node.parentElement;
+        while (!scrolls(above))
+            above = above.parentElement;
+        const left = box.left - (above === root ? 0 : above.getBoundingClientRect().left) + above.scrollLeft;
+        const isCut = style(node).overflowX === 'hidden' && node.scrollWidth > node.clientWidth + 1 && !node.title && !node.matches('.hidden');
+        if (left < -1 || left + box.width > above.scrollWidth + 1 || isCut)
+            out.push(node.outerHTML.slice(0, 100));
+    }
+    return out;"""
+
+# What can be used, but is covered by something else when it is scrolled into sight.
+OUT_OF_REACH = """
+    return [...document.querySelectorAll('a[href], button, select, input, summary, svg.chart')].filter(node => {
+        node.scrollIntoView({block: 'nearest', inline: 'center', behavior: 'instant'});
+        const box = node.getBoundingClientRect(), at = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+        return box.width && !node.contains(at);
+    }).map(node => node.outerHTML.slice(0, 100));"""
+
+
 class Tap(tap_lines.Tap):
     """With what every page has to be."""
+
+    def fits_phone(self, browser, what):
+        sizes = browser.run('return [innerWidth, document.documentElement.scrollWidth, visualViewport.scale]')
+        self.eq(sizes, [PHONE['width'], PHONE['width'], 1], f'{what} on a phone: as wide as its screen')
+        self.eq(browser.run(OUT_OF_SIGHT), [], f'{what} on a phone: everything can be brought into sight')
+        self.eq(browser.run(OUT_OF_REACH), [], f'{what} on a phone: whatever can be used can be touched')
 
     def quiet(self, browser, what=''):
         self.eq(browser.console(), [], f'no word on the console{what}')
@@ -136,14 +171,18 @@ def start(dark, size):
 started = {}  # a start takes longer than most pages
 
 
-@contextlib.contextmanager
-def opened(path, fragment='', dark=False, size=(1280, 900)):
+def visit(url, fragment='', dark=False, size=(1280, 900), phone=False):
     if (dark, size) not in started:
         started[dark, size] = start(dark, size)
     driver = started[dark, size]
     driver.get('about:blank')
     for kind in ['browser', 'performance']:
         driver.get_log(kind)
-    url = pathlib.Path(path).resolve().as_uri()
+    driver.execute_cdp_cmd(f'Emulation.{"set" if phone else "clear"}DeviceMetricsOverride', PHONE if phone else {})
     driver.get(url + ('#' + fragment if fragment else ''))
-    yield Browser(driver, url)
+    return Browser(driver, url)
+
+
+@contextlib.contextmanager
+def opened(path, **how):
+    yield visit(pathlib.Path(path).resolve().as_uri(), **how)

@@ -16,8 +16,7 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-import browser  # noqa: E402
-from browser import CAPTURES, IOSONAR, Browser, Keys, tap  # noqa: E402
+from browser import CAPTURES, IOSONAR, Keys, tap, visit  # noqa: E402
 
 POLICY, HTML = subprocess.run([CAPTURES.parent / 'live_page'], capture_output=True, text=True, check=True).stdout.split('\n', 1)
 HOSTILE = "<img src=x onerror=\"document.title='broken out'\">"
@@ -111,17 +110,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
         except OSError:
             pass
         self.server.readers.remove(mine)
-
-
-def watch(url, fragment='', dark=False, size=(1280, 900)):
-    if (dark, size) not in browser.started:
-        browser.started[dark, size] = browser.start(dark, size)
-    driver = browser.started[dark, size]
-    driver.get('about:blank')
-    for kind in ['browser', 'performance']:
-        driver.get_log(kind)
-    driver.get(url + ('#' + fragment if fragment else ''))
-    return Browser(driver, url)
 
 
 def elsewhere(b):
@@ -249,7 +237,7 @@ def test_played():
     server = Server()
     for number in 1, 2, 3:
         server.send(second(number, {'nvme0n1': 40, 'nvme1n1': 10}))
-    b = watch(server.url)
+    b = visit(server.url)
     check_grows(b, server, *check_draws(b))
     check_filter(b)
     check_keys(b)
@@ -267,7 +255,7 @@ def test_hostile():
     server = Server()
     server.devices = [(name, name) for name in names]
     server.send(second(1, dict.fromkeys(names, 2)))
-    b = watch(server.url)
+    b = visit(server.url)
     tap.eq(b.wait(CELLS, 2), 2, 'hostile names: it draws')
     tap.ok(b.driver.title.startswith('iosonar: '), 'no script of a name ran')
     tap.eq(b.run("return document.querySelectorAll('img, b, iframe').length"), 0, 'no element came of it')
@@ -279,14 +267,24 @@ def test_hostile():
     server.stop()
 
 
-def test_narrow():
+def test_phone():
     server = Server()
-    for number in range(1, 320):
+    server.devices.append(('nvme2n1', 'A model with a long name 1234567890 1234567890'))
+    server.commands = [{'type': 'trace', 'time_s': 318.5, 'dev': 'nvme0n1', 'op': 'read', 'command': 'Read', 'lat_ns': 90000, 'status': 'ok', 'attempts': 1, 'comm': 'dd', 'pid': 7},
+                       {'type': 'commands', 'matched': 1, 'shown': 1, 'all': True}]
+    for number in range(1, 319):
         server.send(second(number, {'nvme0n1': 40}))
-    b = watch(server.url, fragment='dev=nvme0n1', dark=True, size=(500, 800))
+    server.send(second(319, {'nvme0n1': 40, 'nvme1n1': 7}, lost=12, failed=2, keep=600.0, untimed=15) + [json.dumps(row) for row in [
+        {'type': 'failed', 'dev': 'nvme0n1', 'op': 'read', 'status': 'critical medium error (-61)', 'count': 2},
+        {'type': 'who', 'comm': 'kworker/u16:12', 'count': 47, 'iops': 47.0, 'mb_per_s': .1, 'mean_ns': 20000, 'max_ns': 90000}]])
+    b = visit(server.url, dark=True, phone=True)
     tap.eq(b.wait(CELLS, 600), 600, '319 seconds: the last 300 are drawn')
-    tap.eq(b.run('return document.documentElement.scrollWidth <= innerWidth'), True, 'on a narrow screen nothing sticks out')
-    tap.eq(b.run("return [...document.querySelectorAll('.chart')].every(c => c.getBoundingClientRect().right <= innerWidth)"), True, 'and charts are in sight')
+    tap.ok(b.run("return [...document.querySelectorAll('.chart')].every(c => c.getBoundingClientRect().right <= innerWidth)"), 'and charts are in sight')
+    chart = b.find('#section-time .chart')
+    b.run('arguments[0].focus()', chart)
+    chart.send_keys(Keys.END, Keys.ENTER)
+    tap.eq(len(b.rows('#commands-table')), 1, 'a cell opens')
+    tap.fits_phone(b, 'the live page')
     dark = b.run("return page.color('--paper')")
     b.find('button.theme').click()
     tap.ok(b.run("return page.color('--paper')") != dark, 'dark where that is preferred, light by the button')
@@ -321,7 +319,7 @@ def reads(dev, count):
 def real_cases(dev, where):
     server, url = start_real(dev, 0, os.path.join(where, 'log'))
     try:
-        b = watch(url + '/')
+        b = visit(url + '/')
         tap.ok(b.wait("return document.querySelector('#status').textContent.startsWith('Connected')", True), 'a real server: connected')
         reads(dev, 1009)
         whose = "return [...document.querySelectorAll('#who tbody tr')].map(row => row.cells[0].textContent + ' ' + row.cells[1].textContent).join()"
@@ -362,6 +360,6 @@ def test_real():
 
 test_played()
 test_hostile()
-test_narrow()
+test_phone()
 test_real()
 tap.done()

@@ -202,6 +202,26 @@ def test_page(rows):
         tap.quiet(b, ', dark')
 
 
+# The menu stays at the top: what one of its links leads to must not be under it.
+UNDER_MENU = """
+    return [...document.querySelectorAll('nav a')].filter(link => {
+        link.click();
+        const menu = document.querySelector('nav').getBoundingClientRect(), title = document.querySelector(`#section-${link.hash.slice(4)} h2`).getBoundingClientRect();
+        return title.top < Math.max(0, menu.bottom) || title.bottom > innerHeight;
+    }).map(link => link.textContent);"""
+
+
+def test_phone():
+    for name in 'stacks.cap', 'hostile.cap':
+        with opened(report(DATA / name), phone=True) as b:
+            for node in b.all('details:not([open]) > summary'):
+                node.send_keys(Keys.ENTER)
+            b.run("document.querySelectorAll('button.more[aria-expanded=false]').forEach(button => button.click())")
+            tap.fits_phone(b, f'the report of {name}')
+            tap.eq(b.run(UNDER_MENU), [], 'each link of its menu brings its section into sight')
+            tap.ok(b.run("return document.querySelector('nav').offsetHeight * 5 < innerHeight"), 'and the menu leaves room for it')
+
+
 # ---- what is odd ----
 
 def test_hostile():
@@ -280,6 +300,7 @@ same_numbers('errors.cap')
 sums_agree('stacks.cap', data)
 tasks_agree('nvme.cap')
 test_page(data)
+test_phone()
 test_hostile()
 test_empty()
 test_old()
