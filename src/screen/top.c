@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "decode/column.h"
+#include "view/latency_by.h"
 
 enum {
 	TOP_HEADING = 4,     /* line of the columns' headings; rows follow */
@@ -100,12 +101,9 @@ static void draw_ledger(const struct top_screen *t, int width)
 
 static const char *top_heading(const struct top_model *m, size_t column)
 {
-	static const char *const names[NR_BY] = { "ctrl", "ns",	  "dev",  "op",	      "size",
-						  "qid",  "cpu",  "pid",  "comm",     "cgroup",
-						  "file", "path", "unit", "container" };
 	const struct column *c = top_model__column(m, column);
 
-	return c ? c->header : names[m->keys[m->depth]];
+	return c ? c->header : latency_by_words[m->keys[m->depth]];
 }
 
 /* "CPU 0.4 %  BPF 0.31 %" */

@@ -9,6 +9,7 @@
 #include "screen/top.h"
 #include "screen_grid.h"
 #include "tap.h"
+#include "view/latency_by.h"
 #include "wire/io_tables.h"
 
 static struct top_model model;
@@ -122,6 +123,24 @@ static void test_lost(void)
 	draw();
 	is_str(grid[2], "LOST 12  in flight 3", "also in a narrow window");
 	is_str(grid[3], "all  by dev, largest IO/s first", "which has no room for the cost");
+}
+
+/* Each has a word of its own. */
+static void test_headings(void)
+{
+	begin();
+	for (int i = 0; i < NR_BY; i++) {
+		const enum breakdown_by key = i;
+		char want[32];
+
+		top_model__free(&model);
+		top_model__init(&model, &key, 1);
+		draw();
+		snprintf(want, sizeof(want), "all  by %s, ", latency_by_words[i]);
+		ok(!strncmp(grid[3], want, strlen(want)), "rows %s", want);
+		ok(!strncmp(grid[4] + 2, latency_by_words[i], strlen(latency_by_words[i])),
+		   "under this heading");
+	}
 }
 
 static void test_windows(void)
@@ -304,6 +323,7 @@ int main(void)
 {
 	test_lines();
 	test_lost();
+	test_headings();
 	test_windows();
 	test_keys();
 	test_filter();
