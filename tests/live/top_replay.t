@@ -7,7 +7,7 @@ set -u
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/live/screen.sh
 . "$(dirname "$0")/screen.sh"
-disk=''
+disk='' capture=run.cap
 
 # shellcheck disable=SC2317 # called by the trap
 clean() {
@@ -20,86 +20,107 @@ clean() {
 # start [OPTION...]: as in top.t.
 start() {
 	rm -f "$tmp/before" "$tmp/after" "$tmp/code"
-	keys "clear; stty -a >$tmp/before; $IOSONAR top -r $tmp/run.cap $*; echo \$? >$tmp/code; stty -a >$tmp/after" Enter
-	shows '^iosonar top  run.cap  [0-9.]+ s to ' "it draws"
+	keys "clear; stty -a >$tmp/before; $IOSONAR top -r $tmp/$capture $*; echo \$? >$tmp/code; stty -a >$tmp/after" Enter
+	shows "^iosonar top  $capture  [0-9.]+ s to " "it draws"
 }
 
 # ---- what latency has ----
 
-# from_json FROM TO BY FIELD: "NAME NUMBER" of each row that latency prints for this window.
+# from_json BY FROM TO COLUMN... [FIELD=VALUE...]: "NAME|NUMBER|..." of each row that latency prints for this window.
 from_json() {
-	"$IOSONAR" latency -r "$tmp/run.cap" --from "$1" --to "$2" --by "$3" -o json 2>/dev/null | grep '"span":"total"' |
-		sed -n "s/.*\"${3##*,}\":\"\([a-z0-9]*\)\".*\"$4\":\([0-9.]*\).*/\1 \2/p" | sort
+	local by=$1 from=$2 to=$3
+	shift 3
+	"$IOSONAR" latency -r "$tmp/$capture" --from "$from" --to "$to" --by "$by" -o json 2>/dev/null |
+		python3 "$(dirname "$0")/top_rows.py" "${by##*,}" "$@" | sort
 }
 
-# from_screen COLUMN: the same of the rows on the screen: 2 is IO/s, 5 p50, 6 p99, 7 max.
+# The same of the rows on the screen: in flight comes last, and a capture does not know it.
 from_screen() {
-	shown | awk -v column="$1" '
-		/^  (dev|op) / { rows = 1; next }
-		/^latency of/ || /^$/ { rows = 0 }
-		rows && $0 ~ /^[> ] [a-z]/ { sub(/^>/, ""); if ($2 + 0 > 0) print $1, $column }' | sort
+	shown | sed -nE 's/^[> ] (.*[^ ]) +([^ ]+) +([^ ]+) +([^ ]+) +([^ ]+) +([^ ]+) +([^ ]+) +-$/\1|\2|\3|\4|\5|\6|\7/p' |
+		grep -vE '^[^|]*\|0\.0\|' | sort
 }
 
-# As the screen prints it: three digits and a unit.
-in_words() {
-	awk -v unit="$1" '{
-		n = $2; u = ""
-		if (unit == "s") { u = "ns" }
-		if (unit == "s" && n >= 1e3) { n /= 1e3; u = "us" }
-		if (u == "us" && n >= 999.5) { n /= 1e3; u = "ms" }
-		digits = (unit == "s" && n < 9.995) ? 2 : (n < 99.95) ? 1 : 0
-		printf "%s %.*f%s\n", $1, (u == "ns") ? 0 : digits, n, u }'
+usual=(iops mb_per_s size_bytes p50_ns p99_ns max_ns) others=(iops mb_per_s size_bytes p90_ns p99_9_ns mean_ns)
+
+same() { # same BY FROM TO WHAT [FIELD=VALUE...]: every number of every row
+	local by=$1 from=$2 to=$3 what=$4 rows
+	shift 4
+	rows=$(from_json "$by" "$from" "$to" "${usual[@]}" "$@")
+	is "$(from_screen)" "${rows:-a row}" "$what: every number is that of latency"
 }
 
-same() { # same FROM TO BY WHAT: rates and latency
-	local field column unit
-	while read -r field column unit; do
-		is "$(from_screen "$column")" "$(from_json "$1" "$2" "$3" "$field" | in_words "$unit")" "$4: $field as latency has it"
-	done <<-EOF
-		iops 2 n
-		p50_ns 5 s
-		p99_ns 6 s
-		max_ns 7 s
-	EOF
+is_chosen() { # is_chosen NUMBER WHAT: which of the rows
+	for _ in $(seq 100); do
+		[ "$(shown | grep '^[> ] .* -$' | sed -n '/^>/=')" = "$1" ] && break
+		sleep 0.05
+	done
+	is "$(shown | grep '^[> ] .* -$' | sed -n '/^>/=')" "$1" "$2"
+}
+
+# The header is about all rows, and the capture has one disk.
+same_sums() { # same_sums FROM TO
+	is "$(shown | sed -nE 's/^IO.s ([^ ]+)  MB.s ([^ ]+)  p50 ([^ ]+)  p99 ([^ ]+)  max ([^ ]+)$/\1|\2|\3|\4|\5/p')" \
+		"$(from_json dev "$1" "$2" iops mb_per_s p50_ns p99_ns max_ns | cut -d'|' -f2-)" "the sums of the header are those of latency"
 }
 
 # ---- windows ----
 
+# The operations of the device, of 1 s to 2 s.
+check_columns() {
+	keys l
+	shows ' p90 +p99.9 +mean ' "l has other columns"
+	is "$(from_screen)" "$(from_json dev,op 1s 2s "${others[@]}")" "with every number of latency"
+	keys l
+	shows ' p50 +p99 +max ' "and the first ones again"
+	keys G
+	is_chosen 2 "G chooses the last row"
+	keys g
+	is_chosen 1 "g the first one"
+}
+
 check_time() {
 	shows '  0\.000 s to 1\.000 s of [0-9.]+ s  20[0-9-]+ [0-9:]+ UTC$' "the first window comes first"
-	same 0s 1s dev "the first window"
+	same dev 0s 1s "the first window"
+	same_sums 0s 1s
 	shows "^issued [1-9].* nothing lost\$" "the ledger is that of the recording"
 	keys Right
 	shows '  1\.000 s to 2\.000 s of ' "Right shows the next window"
-	same 1s 2s dev "the next window"
+	same dev 1s 2s "the next window"
 	shows 'over 2 windows, this one' "the strip has both"
 	keys Right Left
 	shows '  1\.000 s to 2\.000 s of ' "Left goes back"
-	same 1s 2s dev "it again"
+	same dev 1s 2s "it again"
 	keys Enter
 	shows "^$name  by op" "Enter opens the device"
-	same 1s 2s dev,op "its operations"
+	same dev,op 1s 2s "its operations"
+	same_sums 1s 2s
+	check_columns
 	keys BSpace
 	shows '^all  by dev' "Backspace goes back"
 	keys +
 	shows '  1\.000 s to 3\.000 s of ' "+ makes the window longer"
-	same 1s 3s dev "a long window"
+	same dev 1s 3s "a long window"
+	keys '='
+	shows '  1\.000 s to [45]\.[0-9]* s of ' "= does, too"
+	same dev 1s 5s "a longer one"
+	same_sums 1s 5s
+	keys -
 	keys - - -
 	shows '  1\.000 s to 1\.250 s of ' "- makes it shorter"
-	same 1s 1250ms dev "a short window"
+	same dev 1s 1250ms "a short window"
 	keys Right Right
 	shows '  1\.500 s to 1\.750 s of ' "it moves by its length"
 	shows 'over 7 windows, this one' "the strip has all windows before it"
 	keys Left Left Left
 	shows '  0\.750 s to 1\.000 s of ' "and back"
-	same 750ms 1s dev "a window before"
+	same dev 750ms 1s "a window before"
 	keys Home
 	shows '  0\.000 s to 0\.250 s of ' "Home shows the first window"
 	keys Left
 	shows 'this is the start of the capture' "nothing is before it"
 	keys End
 	shows " to $end_s s of $end_s s " "End shows the last window"
-	same "$(shown | sed -n '1s/.*  \([0-9.]*\) s to .*/\1s/p')" 1000s dev "the last window"
+	same dev "$(shown | sed -n '1s/.*  \([0-9.]*\) s to .*/\1s/p')" 1000s "the last window"
 	keys Right
 	shows 'this is the end of the capture' "nothing is after it"
 }
@@ -158,7 +179,7 @@ check_damage() {
 # ---- the run ----
 
 [ "$(id -u)" -eq 0 ] || skip_all "needs root"
-for program in tmux fio losetup; do
+for program in tmux fio losetup python3; do
 	command -v "$program" >/dev/null || skip_all "there is no $program"
 done
 [ -e /dev/loop-control ] || skip_all "this kernel has no loop devices"
