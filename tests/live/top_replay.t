@@ -7,12 +7,14 @@ set -u
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/live/screen.sh
 . "$(dirname "$0")/screen.sh"
-disk='' capture=run.cap
+disk='' mounted='' group='' capture=run.cap
 
 # shellcheck disable=SC2317 # called by the trap
 clean() {
 	[ -n "$tmp" ] && tm kill-server 2>/dev/null
 	exec 9>&-
+	[ -n "$mounted" ] && umount "$mounted"
+	[ -n "$group" ] && rmdir "$group"
 	[ -n "$disk" ] && losetup -d "$disk"
 	[ -n "$tmp" ] && rm -rf "$tmp"
 }
@@ -164,6 +166,87 @@ check_end() {
 	tm resize-window -x 120 -y 30
 }
 
+# ---- from a disk to a file ----
+
+# Two processes and two files, one of them in a cgroup whose name is that of a container. It is the only capture with files.
+record_files() {
+	local groups
+	groups=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	mkdir "$tmp/mnt" && mkfs.ext4 -q -F -O ^has_journal "$disk" && mount "$disk" "$tmp/mnt" && mounted=$tmp/mnt || return 1
+	group=$groups/docker-$(printf '0123456789abcdef%.0s' 1 2 3 4).scope
+	mkdir "$group" 2>/dev/null || group=
+	cat >"$tmp/work" <<-'EOF'
+		cd "$1" || exit 1
+		([ -z "$2" ] || echo "$BASHPID" >"$2/cgroup.procs"; exec dd if=/dev/zero of=one bs=4k count=53 oflag=direct status=none)
+		dd if=/dev/zero of=two bs=8k count=31 oflag=direct status=none
+		dd if=one of=/dev/null bs=4k count=23 iflag=direct status=none
+	EOF
+	"$IOSONAR" record --stages -d "$name" -w "$tmp/files.cap" -- bash "$tmp/work" "$mounted" "$group" 2>"$tmp/err"
+}
+
+open_row() { # open_row PLACE KEY: Enter, and where one is then
+	keys Enter
+	shows "^$1  by $2, " "Enter: $1 by $2"
+}
+
+check_drill() {
+	local all="--by dev,qid,pid,cgroup,container,file" pid file inside
+	capture=files.cap
+	tm resize-window -x 200 -y 30 # names are whole
+	start "$all" -i 60s
+	same dev 0s 60s "the disk"
+	open_row "$name" qid
+	same dev,qid 0s 60s "its queues"
+	open_row "$name > qid 0" pid
+	same dev,qid,pid 0s 60s "a queue's processes"
+	is "$(from_screen | wc -l)" 3 "which are three"
+	pid=$(shown | sed -nE 's/^> pid ([0-9]+) .*/\1/p')
+	open_row "$name > qid 0 > pid $pid" cgroup
+	same dev,pid,cgroup 0s 60s "a process's cgroup" "pid=$pid"
+	inside="$name > qid 0 > pid $pid > $(shown | sed -nE 's/^> ([^ ]+) .*/\1/p')"
+	open_row "$inside" container
+	same dev,pid,cgroup,container 0s 60s "a cgroup's container" "pid=$pid"
+	inside+=" > $(shown | sed -nE 's/^> ([^ ]+) .*/\1/p')"
+	open_row "$inside" file
+	same dev,pid,file 0s 60s "a container's files" "pid=$pid"
+	keys Enter
+	shows 'there is nothing below these rows' "below a file is nothing"
+	keys BSpace
+	shows "^${inside% > *}  by container, " "Backspace goes back"
+	keys Escape
+	shows "^$name > qid 0 > pid $pid  by cgroup, " "Esc, too"
+	keys Escape
+	shows "^$name > qid 0  by pid, " "to the processes"
+	same dev,qid,pid 0s 60s "they again"
+	check_other_ways
+	keys q
+	ended
+	capture=run.cap
+}
+
+# At the processes of the queue.
+check_other_ways() {
+	local key
+	for key in cgroup container file; do
+		keys b
+		shows "^$name > qid 0  by $key, " "b: by $key"
+		same "dev,qid,$key" 0s 60s "the queue by $key"
+	done
+	file=$(shown | sed -nE 's/^> ([^ ]+) .*/\1/p')
+	open_row "$name > qid 0 > $file" pid
+	same dev,qid,file,pid 0s 60s "a file's processes" "file=$file"
+	is "$(from_screen | wc -l)" 2 "which are two"
+	keys Escape
+	shows "^$name > qid 0  by file, " "Esc keeps what b chose"
+	keys b
+	shows "^$name > qid 0  by pid, " "b: after the last key the first one"
+	keys Escape Escape
+	shows '^all  by dev, ' "Esc goes back to the disk"
+	keys b
+	shows '^all  by qid, ' "b: all queues"
+	same qid 0s 60s "queues of all disks"
+}
+
 # A damaged block: what is left is shown, and the screen says so.
 check_damage() {
 	head -c $(($(stat -c %s "$tmp/run.cap") * 2 / 3)) "$tmp/run.cap" >"$tmp/cut.cap"
@@ -179,7 +262,7 @@ check_damage() {
 # ---- the run ----
 
 [ "$(id -u)" -eq 0 ] || skip_all "needs root"
-for program in tmux fio losetup python3; do
+for program in tmux fio losetup python3 mkfs.ext4; do
 	command -v "$program" >/dev/null || skip_all "there is no $program"
 done
 [ -e /dev/loop-control ] || skip_all "this kernel has no loop devices"
@@ -204,6 +287,9 @@ start
 check_time
 check_play
 check_end
+record_files
+ok $? "a capture with files"
+check_drill
 check_damage
 echo "1..$nr"
 exit $((failed > 0))
