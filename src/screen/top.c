@@ -72,18 +72,35 @@ static void draw_sum(const struct top_screen *t, int width)
 	screen__put(1, 0, width, SCREEN_STRONG, text);
 }
 
-/* Losses come first: a narrow window has them, too. */
-static void draw_ledger(const struct top_screen *t, int width)
+/* A loss is a word and a number. Only the last ledger of a run tells if some are unaccounted for:
+ * commands start and end while that of a running one is read. Returns the columns used. */
+static int draw_losses(const struct top_screen *t, int width)
 {
 	const struct ledger *l = &t->facts.ledger;
 	uint64_t lost = ledger__lost(l);
-	char text[256];
+	int64_t left = t->browse.is_on ? ledger__unaccounted(l) : 0;
+	char text[64];
 	int at = 0;
 
 	if (lost) {
 		snprintf(text, sizeof(text), "LOST %" PRIu64, lost);
-		at = screen__put(2, 0, width, SCREEN_ALARM, text) + 2;
+		at += screen__put(2, at, width - at, SCREEN_ALARM, text) + 2;
 	}
+	if (left) {
+		snprintf(text, sizeof(text), "UNACCOUNTED %" PRId64, left);
+		at += screen__put(2, at, width - at, SCREEN_ALARM, text) + 2;
+	}
+	return at;
+}
+
+/* Losses come first: a narrow window has them, too. */
+static void draw_ledger(const struct top_screen *t, int width)
+{
+	const struct ledger *l = &t->facts.ledger;
+	int at = draw_losses(t, width);
+	const char *verdict = at ? "" : "; nothing lost";
+	char text[256];
+
 	if (t->browse.is_damaged)
 		at += screen__put(2, at, width - at, SCREEN_ALARM, "DAMAGED") + 2;
 	if (t->browse.is_on && !t->facts.has_ledger) {
@@ -92,10 +109,9 @@ static void draw_ledger(const struct top_screen *t, int width)
 	}
 	snprintf(text, sizeof(text),
 		 "issued %" PRIu64 " = completed %" PRIu64 " + in flight %" PRIu64 "%s", l->issued,
-		 l->completed, l->in_flight, lost ? "" : "; nothing lost");
+		 l->completed, l->in_flight, verdict);
 	if (strlen(text) + (size_t)at > (size_t)width)
-		snprintf(text, sizeof(text), "in flight %" PRIu64 "%s", l->in_flight,
-			 lost ? "" : "; nothing lost");
+		snprintf(text, sizeof(text), "in flight %" PRIu64 "%s", l->in_flight, verdict);
 	screen__put(2, at, width - at, SCREEN_PLAIN, text);
 }
 

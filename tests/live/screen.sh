@@ -29,6 +29,11 @@ shows() { # shows PATTERN WHAT
 	ok $? "$2" || shown | sed 's/^/# /'
 }
 
+# is_red WORD WHAT [0]: this word is on the screen in red; with 0: it is there, and is not.
+is_red() {
+	is "$(shown | grep -c "$1") $(tm capture-pane -e -p | grep -cE $'\e\\[([0-9;]*;)?31m(\e\\[[0-9;]*m)*'"$1")" "1 ${3:-1}" "$2"
+}
+
 # It has ended: wait until the shell says so.
 ended() {
 	for _ in $(seq 300); do

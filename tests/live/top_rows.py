@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """top_rows.py KEY COLUMN... [FIELD=VALUE...] <JSON: the rows of the whole run that `latency -o json` prints, as top has them on
-the screen: NAME|NUMBER|..., numbers in three digits with a unit. FIELD=VALUE leaves those rows alone in which the field is so."""
+the screen: NAME|NUMBER|..., numbers in three digits with a unit. FIELD=VALUE leaves those rows alone in which the field is so. JSON has
+three decimals; where a fourth one would decide between two words, it is the one in $SCREEN, which has rows of this kind."""
 import json
+import os
 import sys
 
 PREFIX = {"qid": "qid ", "pid": "pid "}  # where a number alone would not say what it is
@@ -31,17 +33,22 @@ def size(count):
     return f"{count:.1f}{'KMGT'[unit - 1]}i" if unit else str(count)
 
 
-def in_words(column, value):
+def in_words(column, value, shown):
     if column.endswith("_ns"):
         return duration(value)
-    return {"iops": rate, "size_bytes": size, "mb_per_s": lambda real: f"{real:.1f}"}[column](value)
+    if column == "size_bytes":
+        return size(value)
+    word = rate if column == "iops" else "{:.1f}".format
+    return shown if shown in (word(value - .0005), word(value + .0005)) else word(value)
 
 
 key, *rest = sys.argv[1:]
 columns = [word for word in rest if "=" not in word]
 only = dict(word.split("=", 1) for word in rest if "=" in word)
+screen = {line.split("|")[0]: line.split("|")[1:] for line in os.environ.get("SCREEN", "").splitlines()}
 rows = [json.loads(line) for line in sys.stdin]
 for row in sorted((row for row in rows if row["type"] == "latency" and row["span"] == "total"), key=lambda row: -row["iops"]):
     if all(str(row[field]) == value for field, value in only.items()):
         name = "-" if row[key] is None else PREFIX.get(key, "") + str(row[key])
-        print("|".join([name] + [in_words(column, row[column]) for column in columns]))
+        words = screen.get(name, []) + [None] * len(columns)
+        print("|".join([name] + [in_words(column, row[column], words[i]) for i, column in enumerate(columns)]))

@@ -125,6 +125,25 @@ static void test_lost(void)
 	is_str(grid[3], "all  by dev, largest IO/s first", "which has no room for the cost");
 }
 
+/* The ledger of a capture is the last one of its run. */
+static void test_unaccounted(void)
+{
+	begin();
+	screen.facts.ledger.issued += 7;
+	draw();
+	is_str(grid[2], "issued 1023 = completed 1013 + in flight 3; nothing lost",
+	       "while a run goes on, a difference is nothing yet");
+	screen.browse.is_on = screen.facts.has_ledger = true;
+	draw();
+	is_str(grid[2], "UNACCOUNTED 7  issued 1023 = completed 1013 + in flight 3",
+	       "at its end it is said");
+	ok(alarm_line == 2, "as an alarm");
+	screen.facts.ledger.lost[LOST_COMPLETION] = 5;
+	draw();
+	is_str(grid[2], "LOST 5  UNACCOUNTED 2  issued 1023 = completed 1013 + in flight 3",
+	       "after what is lost");
+}
+
 /* Each has a word of its own. */
 static void test_headings(void)
 {
@@ -323,6 +342,7 @@ int main(void)
 {
 	test_lines();
 	test_lost();
+	test_unaccounted();
 	test_headings();
 	test_windows();
 	test_keys();
