@@ -87,7 +87,7 @@ OBJECTS += $(PAGES:src/%=$(O)/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/unit/%.t,$(wildcard tests/unit/*.c))
 LOAD_TESTS := $(patsubst tests/load/%.c,$(O)/load/%.t,$(wildcard tests/load/*.c))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/*.c))
-FUZZ_SECONDS ?= 40
+FUZZ_SECONDS ?= 60
 BENCHES := $(patsubst tests/bench/%.c,$(O)/bench/%,$(wildcard tests/bench/*.c))
 HELPERS := $(patsubst tests/vm/%.c,$(O)/vm/%,$(wildcard tests/vm/*.c)) $(O)/vm/framed
 

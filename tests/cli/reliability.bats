@@ -61,6 +61,18 @@ D13: there is no 'tests/vm/few.sh'
 there is no 'tests/vm/few.sh'" ]
 }
 
+# The page, the fuzzers' own default, make's and what ./check says.
+@test "a fuzzer gets as much time as the page says" {
+	local seconds
+	seconds=$(sed -n 's/.*gives each \([0-9]*\) s of CPU time.*/\1/p' "$page")
+	[ "$seconds" -ge 60 ]
+	grep -qx "seconds=\${FUZZ_SECONDS:-$seconds}" tests/fuzz/run
+	grep -qF "CPU time [$seconds]" tests/fuzz/run
+	grep -qx "FUZZ_SECONDS ?= $seconds" Makefile
+	grep -qF "tools, $seconds s of CPU time each" check
+	! grep -q 'FUZZ_SECONDS=' check
+}
+
 @test "every fuzz target has a row" {
 	for file in tests/fuzz/*.c; do
 		file=${file##*/}
