@@ -9,7 +9,7 @@ setup() {
 	released=tests/data/released
 }
 
-@test "no key that is promised has gone or changed its type" {
+@test "no key that is promised has gone or changed its type, and old captures are read as they were" {
 	tests/stable "$iosonar"
 }
 
@@ -22,7 +22,35 @@ setup() {
 	[ "$status" -eq 1 ]
 	grep -qx 'latency latency gone: was integer, is gone' "$tmp/out"
 	grep -qx 'latency latency dev: was integer, is string' "$tmp/out"
-	[ "$(wc -l <"$tmp/out")" -eq 3 ]
+	[ "$(wc -l <"$tmp/out")" -eq 4 ]
+}
+
+@test "a value of an old capture that is read differently, and a row that is missing, are named" {
+	mkdir -p "$tmp/tests/data/released"
+	cp tests/stable "$tmp/tests/"
+	cp -r "$released/keys" "$released/0.1.0" "$tmp/tests/data/released/"
+	sed -i '2s/"lat_ns":[0-9]*/"lat_ns":1/' "$tmp/tests/data/released/0.1.0/nvme-trace.json"
+	echo "a,row,too,many" >>"$tmp/tests/data/released/0.1.0/calls-graph.csv"
+	local status=0
+	"$tmp/tests/stable" "$iosonar" >"$tmp/out" || status=$?
+	[ "$status" -eq 1 ]
+	grep -qxE '0.1.0/nvme-trace.json: row 2, lat_ns: was 1, is [0-9]+' "$tmp/out"
+	grep -qx '0.1.0/calls-graph.csv: had 18 rows, has 17' "$tmp/out"
+	[ "$(wc -l <"$tmp/out")" -eq 4 ] || { cat "$tmp/out"; return 1; }
+}
+
+@test "outputs of old captures are of every kind, and --write changes none" {
+	mkdir -p "$tmp/tests/data/released"
+	cp tests/stable "$tmp/tests/"
+	cp -r "$released/0.1.0" "$tmp/tests/data/released/"
+	rm "$tmp/tests/data/released/0.1.0/errors.json"
+	sed -i 's/./X/' "$tmp/tests/data/released/0.1.0/hang-trace.csv"
+	"$tmp/tests/stable" --write "$iosonar"
+	cmp "$released/0.1.0/errors.json" "$tmp/tests/data/released/0.1.0/errors.json"
+	head -c 1 "$tmp/tests/data/released/0.1.0/hang-trace.csv" | grep -q X
+	for capture in "$released"/0.1.0/*.cap; do
+		grep -q " ${capture##*/} " "$released/0.1.0/cases" || { echo "no case of $capture"; return 1; }
+	done
 }
 
 @test "the promise names the exit codes that help has" {
