@@ -403,6 +403,28 @@ def _(data, golden):
     in_order(golden.rows, rows)
 
 
+# Disks of equal names are two: each has the commands of its own host.
+def merged_counts(data):
+    counts = {}
+    for v in views(data, "merged.cap", csv_text):
+        dev = f"{v.text(v.c.info['host'])}:nvme0n1"
+        counts[dev] = counts.get(dev, 0) + len(v.ended)
+    return counts
+
+
+@case("merged-layers")
+def _(data, golden):
+    rows = [{"dev": dev, "what": what, "count": nr, "op": "read", "step": "S2N", "sum_ns": nr * 70000}
+            for dev, nr in merged_counts(data).items() for what in ("device", "total")]
+    match(golden.rows, rows, ("dev", "what"))
+
+
+@case("merged-report")
+def _(data, golden):
+    for kind in ("latency", "pattern"):
+        match(golden.of(kind), [{"dev": dev, "count": nr} for dev, nr in merged_counts(data).items()], ("dev",))
+
+
 def merged_name(nr, v):
     return f"merged.cap ({nr + 1}: {v.text(v.c.info['host'])})"
 
