@@ -117,6 +117,10 @@ def check_merge(where, want):
     key = ('wall_ns', 'host', 'boot_id', 'capture_id', 'dev', 'cpu', 'lat_ns', 'file', 'comm')
     tap.ok(sorted(str([row[k] for k in key]) for row in merged) == sorted(str([row[k] for k in key]) for row in alone),
            'merge: each row has its own host, boot and capture')
+    (refused,) = re.findall(r'refused, and so is a capture of ((?:(?:, | or |)`\w+`)+)', DOCUMENT.read_text())
+    for kind in ('cache', 'waits', 'calls', 'class'):
+        done = subprocess.run([IOSONAR, 'merge', '-w', 'kinds.cap', 'db7.cap', ROOT / f'tests/data/{kind}.cap'], cwd=beside, capture_output=True, check=False)
+        tap.eq(done.returncode, 2 if f'`{kind}`' in refused else 0, f'merge: a capture of {kind} is taken or refused as the document says')
 
 
 def check_record(where):
@@ -312,6 +316,13 @@ def clickhouse_debian(where, want):
             raise Wrong(f'the server does not answer: {(home / "errors").read_text()[-500:] if (home / "errors").exists() else ""}')
         ask(without_new(statements(of('clickhouse', 'sql')[0])[0]))
         exact = 'arrayElement(arraySort(groupArray(lat_ns)), toUInt64(greatest(1, ceil(count() * {} / 100))))'
+        refused = []
+        for query in statements(of('clickhouse', 'sql')[1]):
+            try:
+                ask(query)
+            except Wrong as wrong:
+                refused += re.findall(r'Unknown (?:aggregate )?function (\w+)', str(wrong))
+        tap.eq(refused, ['quantileExactLow'] * 2, f'ClickHouse {version.strip()}: both SELECTs are refused, as the document says')
         for times in ('all numbers are those of iosonar sql', 'what is loaded twice counts once'):
             for text in of('clickhouse', 'sh'):
                 shell(text, where, client.parent)
