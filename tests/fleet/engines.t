@@ -29,7 +29,9 @@ DOCUMENT = ROOT / 'docs/fleet.md'
 IOSONAR = pathlib.Path(os.environ.get('IOSONAR', ROOT / 'build/iosonar')).resolve()
 DUCKDB, CHDB = '@duckdb/node-api@1.5.5-r.5', '@chdb/lib-linux-x64-gnu@26.5.3'
 HOSTS = ['db7', 'db8', 'db9']
-PLAIN_BYTES, STAGED_BYTES, PARQUET_BYTES = 21, 42, 24  # most per row
+PLAIN_BYTES, STAGED_BYTES, PARQUET_BYTES = 21, 42, 24  # most per row of what is invented, texts and stacks included
+REAL_BYTES = 21  # most per row of real captures in ClickHouse, with stages, too
+REAL = ('plain', 'stages')  # captures of this directory: the columns of the document's table
 
 tap = Tap()
 
@@ -64,6 +66,43 @@ def check_document():
     tap.eq(sorted({block[:2] for block in blocks()} ^ run), [], 'every block of docs/fleet.md names who runs it, and is run')
     prose = re.sub(r'^```.*?^```$', '', DOCUMENT.read_text(), flags=re.M | re.S)
     tap.eq(re.findall(r'`(?:SELECT|INSERT|CREATE|iosonar \w+ -)[^`]*`', prose), [], 'and no command is outside of the blocks')
+
+
+# ---- how much fits ----
+
+def figures():
+    """The document's table: bytes per command by line and capture."""
+    table = re.findall(r'^\| ([^|]+) \| ([\d.]+) \| ([\d.]+) \|$', DOCUMENT.read_text(), re.M)
+    return {(line, capture): float(value) for line, *values in table for capture, value in zip(REAL, values, strict=True)}
+
+
+def as_documented(line, capture, measured):
+    """Within 10 %."""
+    value = figures().get((line, capture), 0)
+    tap.ok(abs(measured - value) <= value / 10, f'{line}, {capture}: {measured:.1f} bytes per command; the document has {value:g}')
+
+
+def check_space():
+    """What the document computes from its own table, to its three digits."""
+    sizes = [figures()[line, 'plain'] for line in ('capture', 'ClickHouse, the table above')]
+    seen = 0
+    for space, days, captures, rows_ in re.findall(r'^\| (\d+) TB for a ([^|]+) \| ([\d,]+) IOPS[^|]* \| ([\d,]+) IOPS[^|]*\|$', DOCUMENT.read_text(), re.M):
+        span = {'day': 1, 'week': 7, 'month (30 days)': 30}[days] * 86400
+        for size, text in zip(sizes, (captures, rows_), strict=True):
+            seen += abs(int(text.replace(',', '')) / (int(space) * 1e12 / span / size) - 1) < 0.01
+    tap.eq(seen, 8, 'the IOPS of the document follow from the bytes per command')
+
+
+def check_sizes(where):
+    """The real captures, and their texts. Leaves the CSV for the engines."""
+    for capture in REAL:
+        shell(f'cp {ROOT}/tests/fleet/{capture}.cap . && for f in csv json; do iosonar export -r {capture}.cap -o $f >{capture}.$f && '
+              f'gzip -6k {capture}.$f && zstd -q -3 {capture}.$f; done', where, where.parent / 'bin')
+        nr = len((where / f'{capture}.json').read_text().splitlines())
+        tap.ok(nr > 8000, f'{capture}.cap has {nr} commands')
+        for line, suffix in [('capture', 'cap')] + [(form + how, form + more) for form in ('csv', 'json')
+                                                    for how, more in (('', ''), (', gzip -6', '.gz'), (', zstd -3', '.zst'))]:
+            as_documented(line, capture, (where / f'{capture}.{suffix}').stat().st_size / nr)
 
 
 # ---- the captures ----
@@ -245,6 +284,12 @@ def duckdb(where, want):
             db.ask(insert.replace('*.csv.zst', 'old/*.csv.zst'))
         count = shell(f'iosonar sql {ROOT}/tests/data/nvme.cap -o csv "SELECT count(*) FROM io"', where).split()[-1]
         tap.eq(db.ask("SELECT count(*) FROM io WHERE capture_id = ''").strip(), count, 'DuckDB: a capture without capture_id, too')
+        for capture in REAL:
+            create, insert_, copy = ([s for s in said if s.startswith(word)][0].replace('io.parquet', f'{capture}.parquet') for word in ('CREATE', 'INSERT', 'COPY'))
+            for s in (create, insert_.replace('*.csv.zst', f'sizes/{capture}.csv.zst'), copy):
+                db.ask(re.sub(r'(TABLE|INTO|FROM) io\b', rf'\1 {capture}', s))
+            nr = int(db.ask(f'SELECT count(*) FROM {capture}'))
+            as_documented('Parquet, the file above', capture, (where / f'{capture}.parquet').stat().st_size / nr)
     each = (where / 'io.parquet').stat().st_size / (3 * 5003)
     tap.ok(each <= PARQUET_BYTES, f'Parquet takes {each:.1f} bytes for a row, at most {PARQUET_BYTES}')
 
@@ -403,6 +448,12 @@ def clickhouse_current(where, want):
             most = STAGED_BYTES if host == 'db7' else PLAIN_BYTES
             tap.ok(float(size) <= most, f'ClickHouse takes {float(size):.1f} bytes for a row of {host}, at most {most}')
         tap.eq([host for host, _ in sizes], HOSTS, 'ClickHouse keeps a capture of 2023: its rows are as young as their loading')
+        for capture in REAL:
+            db.ask(create.replace('TABLE io', f'TABLE {capture}'))
+            db.ask(f'INSERT INTO {capture} FORMAT CSVWithNames\n' + (where / f'sizes/{capture}.csv').read_text())
+            size = float(db.ask(f"SELECT sum(bytes_on_disk) / sum(rows) FROM system.parts WHERE table = '{capture}' AND active"))
+            tap.ok(size <= REAL_BYTES, f'ClickHouse takes {size:.1f} bytes for a row of {capture}.cap, at most {REAL_BYTES}')
+            as_documented('ClickHouse, the table above', capture, size)
         said = {s: rows(db.ask(s)) for s in queries}
         tap.eq(said.pop(summary('clickhouse')), want, f'ClickHouse {version}: all numbers are those of iosonar sql')
         for s, got in said.items():
@@ -456,6 +507,9 @@ def main():
         check_merge(where, want)
         check_texts(where)
         check_names(where)
+        check_space()
+        (where / 'sizes').mkdir()
+        check_sizes(where / 'sizes')
         for title, run in engines:
             begun = time.monotonic()
             try:
