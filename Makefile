@@ -241,6 +241,11 @@ $(O)/vm/compiled: tests/vm/compiled.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) -std=gnu17 $(WARNINGS) $(CFLAGS) -O2 -fomit-frame-pointer -o $@ $<
 
+# One that writes to our tables.
+$(O)/vm/ahead: tests/vm/ahead.c src/wire/io_tables.h
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D) && $(CC) -std=gnu17 $(WARNINGS) $(CFLAGS) -static -Isrc -o $@ $<
+
 # One that uses the library: the guest gets what it loads, too.
 $(O)/vm/probing: tests/vm/probing.c $(O)/libiosonar.a
 	$(call say,CC,$@)
