@@ -91,8 +91,8 @@ instruction_goals() {
 		all trace 600 floor
 		all record 600 floor
 		none layers 1000 floor-clocks
-		mq-deadline layers 1180 floor-clocks
-		none stacks 2900 floor-clocks
+		mq-deadline layers 1180 floor-inserted
+		none stacks 2900 floor-few
 		none slow 3500 floor-clocks
 		none slow-alone 1600 floor-clocks
 	EOF
@@ -106,4 +106,4 @@ of_form() {
 }
 
 # whole FILE: a guest's results with all that the reports need.
-whole() { grep -q '^# kernel ' "$1" && grep -q '^# waitstart [0-9]' "$1" && grep -q '^# beside bpftrace-classic [0-9]' "$1"; }
+whole() { grep -q '^# kernel ' "$1" && grep -q '^# cost none floor-few [0-9]' "$1" && grep -q '^# waitstart [0-9]' "$1" && grep -q '^# beside bpftrace-classic [0-9]' "$1"; }

@@ -24,8 +24,14 @@ wait_tools() { echo waits offcputime bpftrace-calls; }
 # read_tools: those that are compared by what a whole read costs, with what is not done by BPF programs; in the guest only.
 read_tools() { echo latency trace record biolatency-D biosnoop perf blktrace; }
 
-# floors: programs that do nothing but what the tools above cannot do without; in the guest only.
-floors() { echo floor-clocks floor-stack; }
+# floors SCHEDULER: programs that do nothing but what the tools above cannot do without; in the guest only.
+floors() {
+	case $1 in
+	none) echo floor-clocks ;;
+	*) echo floor-inserted ;;
+	esac
+	echo floor-few floor-stack
+}
 
 # title TOOL: its command line for people.
 title() {
@@ -33,6 +39,8 @@ title() {
 	floor) echo "two empty programs" ;;
 	floor-beside) echo "four empty programs" ;;
 	floor-clocks) echo "seven programs that read the clock" ;;
+	floor-inserted) echo "eight programs that read the clock" ;;
+	floor-few) echo "four programs that read the clock" ;;
 	floor-stack) echo "a program that takes the kernel's stack, and one that reads the clock" ;;
 	latency-one) echo "iosonar latency, one job" ;;
 	latency | trace | record | layers | slow | stacks | waits) echo "iosonar $1" ;;
@@ -91,6 +99,13 @@ start() {
 	floor-clocks) # where layers has programs, without a scheduler
 		set -- "$2" "$floor" clock:block_bio_queue clock:block_getrq clock:block_rq_issue clock:nvme_setup_cmd clock:nvme_sq \
 			clock:nvme_complete_rq clock:block_rq_complete
+		;;
+	floor-inserted) # and with one
+		set -- "$2" "$floor" clock:block_bio_queue clock:block_getrq clock:block_rq_insert clock:block_rq_issue \
+			clock:nvme_setup_cmd clock:nvme_sq clock:nvme_complete_rq clock:block_rq_complete
+		;;
+	floor-few) # where stacks has them
+		set -- "$2" "$floor" clock:block_bio_queue clock:nvme_setup_cmd clock:nvme_complete_rq clock:block_rq_complete
 		;;
 	floor-stack) set -- "$2" "$floor" stack:block_bio_queue clock:block_rq_complete ;;
 	latency | trace | layers | slow | stacks) set -- "$2" "$iosonar" "$1" ${only:+-d "$only"} ;;

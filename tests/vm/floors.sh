@@ -6,7 +6,8 @@
 # timeout: 120
 #
 # floors: what programs cost that do nothing, only read the clock or only take the kernel's stack, at the events of latency, layers
-# and stacks; in instructions of the guest, run-time statistics included. What iosonar promises cannot be below.
+# (with a scheduler and without) and stacks; in instructions of the guest, run-time statistics included. What iosonar promises
+# cannot be below.
 
 . /tests/tools.sh
 ios=1500
@@ -35,6 +36,13 @@ between "$per_io" $((two * 3 / 2)) $((two * 5 / 2)) "four empty programs cost ab
 instructions floor-clocks 7
 [ "$per_io" -gt $((two * 7 / 2)) ]
 ok $? "seven clocks cost more than seven empty programs" || note "$per_io; two empty ones: $two"
+seven=$per_io
+instructions floor-few 4
+between "$per_io" $((seven / 2)) $((seven * 2 / 3)) "four of them cost four sevenths"
+set_scheduler "$dev" mq-deadline
+instructions floor-inserted 8
+between "$per_io" $((seven * 21 / 20)) $((seven * 5 / 4)) "one more, where a scheduler inserts, costs a seventh more"
+set_scheduler "$dev" none
 instructions floor-stack 2
 [ "$per_io" -gt $((two * 3)) ]
 ok $? "a stack costs more than an empty program" || note "$per_io; two empty ones: $two"

@@ -65,7 +65,7 @@ while [ $n -lt "$starts" ]; do
 	done
 	for scheduler in mq-deadline none; do
 		set_scheduler "$dev" $scheduler
-		for tool in $(floors) $(stage_tools); do
+		for tool in $(floors $scheduler) $(stage_tools); do
 			instructions $scheduler "$tool"
 		done
 	done
