@@ -62,6 +62,13 @@ cache_ratio() { ratio "$(in_cache "$1" "$2")" "$(in_cache none "$2")"; }
 # in_trace calls|class TOOL FIELD: 3 is instructions of a read, 4 calls seen.
 in_trace() { awk -v what="$1" -v tool="$2" -v field="$3" '$2 == "tracecost" && $3 == what && $4 == tool { print $(field + 2) }' "$results/guest-$arch.tap" | tail -1; }
 
+# trace_title calls|class TOOL
+trace_title() {
+	case $2 in
+	iosonar) echo "iosonar $1" ;;
+	*) title "$2" ;;
+	esac
+}
 # more calls|class TOOL: instructions that it adds to a read.
 more() { echo $(($(in_trace "$1" "$2" 3) - $(in_trace "$1" nothing 3))); }
 more_ratio() { ratio "$(more "$1" "$2")" "$(more "$1" "$3")"; }

@@ -41,6 +41,7 @@ title() {
 	floor-clocks) echo "seven programs that read the clock" ;;
 	floor-inserted) echo "eight programs that read the clock" ;;
 	floor-few) echo "four programs that read the clock" ;;
+	floor-calls) echo "two programs that submit the time" ;;
 	floor-stack) echo "a program that takes the kernel's stack, and one that reads the clock" ;;
 	latency-one) echo "iosonar latency, one job" ;;
 	latency | trace | record | layers | slow | stacks | waits) echo "iosonar $1" ;;
@@ -106,6 +107,12 @@ start() {
 		;;
 	floor-few) # where stacks has them
 		set -- "$2" "$floor" clock:block_bio_queue clock:nvme_setup_cmd clock:nvme_complete_rq clock:block_rq_complete
+		;;
+	floor-calls) # $floor_functions
+		set -- "$2" "$floor"
+		for f in $floor_functions; do
+			set -- "$@" "record:fentry:$f" "record:fexit:$f"
+		done
 		;;
 	floor-stack) set -- "$2" "$floor" stack:block_bio_queue clock:block_rq_complete ;;
 	latency | trace | layers | slow | stacks) set -- "$2" "$iosonar" "$1" ${only:+-d "$only"} ;;

@@ -33,7 +33,7 @@ guest() {
 	for tool in none floor iosonar-cache; do
 		echo "# cachecost $tool $((n += 7)) $((100 * n))"
 	done
-	for tool in nothing function_graph bpftrace iosonar; do
+	for tool in nothing function_graph bpftrace floor-calls iosonar; do
 		echo "# tracecost calls $tool $((n += 700)) 1"
 		echo "# tracecost class $tool $((n += 700)) 1"
 	done
@@ -115,6 +115,7 @@ setup_file() {
 	grep -q "^| iosonar layers, none | 1000 | [0-9]* | \*\*missed\*\* | .* | seven programs that read the clock | [0-9]* | [0-9]* |$" "$report"
 	grep -qE "^\| iosonar layers, mq-deadline \| .* \| eight programs that read the clock \| [0-9]+ \| [0-9]+ \|$" "$report"
 	grep -qE "^\| iosonar stacks, none \| .* \| four programs that read the clock \| [0-9]+ \| [0-9]+ \|$" "$report"
+	grep -qE "^\| two programs that submit the time \| [0-9]+ \| [0-9]+ \| [0-9]+ \| [0-9]+ \| 3.00 \| 3.00 \| 1.50 \| 1.50 \|$" "$report"
 	for what in "iosonar "{latency,trace,record} "iosonar "{layers,stacks,slow}", none" "iosonar layers, mq-deadline" \
 		"iosonar slow --stack none, none" {arm64,x86_64}": class to "{bpftrace,function_graph} "count, by comm, to bpftrace"; do
 		grep -q "^| $what | [0-9.]* | .*\(met\|missed\)" "$report" || { echo "no goal: $what"; return 1; }

@@ -2,8 +2,9 @@
 /*
  * floor.c: what a program costs that does nothing, or only what it cannot do without. Attaches an
  * empty program to each EVENT, which is a raw tracepoint, fentry:FUNCTION or fexit:FUNCTION, and
- * stays until it is killed. clock:EVENT reads the clock, stack:EVENT takes the kernel's stack. No
- * tool that needs this can cost less at these events.
+ * stays until it is killed. clock:EVENT reads the clock, stack:EVENT takes the kernel's stack,
+ * record:EVENT reads the clock and submits it, eight bytes, to a ring that nobody reads. No tool
+ * that needs this can cost less at these events.
  */
 #include <errno.h>
 #include <linux/bpf.h>
@@ -74,21 +75,49 @@ static unsigned int floor_function(const char *name)
 	{                                                   \
 		.code = BPF_JMP | BPF_CALL, .imm = (helper) \
 	}
+/* The second instruction is the first one's upper half. */
+#define RING(to)                                   \
+	{                                          \
+		.code = BPF_LD | BPF_DW | BPF_IMM, \
+		.dst_reg = (to),                   \
+		.src_reg = BPF_PSEUDO_MAP_FD,      \
+	},                                         \
+	{                                          \
+	}
+#define COPY(to, from)                                                                  \
+	{                                                                               \
+		.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = (to), .src_reg = (from) \
+	}
 #define END                                \
 	SET(BPF_REG_0, 0),                 \
 	{                                  \
 		.code = BPF_JMP | BPF_EXIT \
 	}
 enum { FLOOR_FRAMES = 48 }; /* its stack has room for these */
+enum { FLOOR_RING_BYTES = 1 << 20, FLOOR_MOST = 16 };
 
 static const struct floor_work {
 	const char *prefix;
-	struct bpf_insn instructions[8];
+	struct bpf_insn instructions[FLOOR_MOST];
 	unsigned int nr;
 } floor_works[] = {
 	{ "clock:", { CALL(BPF_FUNC_ktime_get_ns), END }, 3 },
+	{ "record:",
+	  { RING(BPF_REG_1),
+	    SET(BPF_REG_2, 8),
+	    SET(BPF_REG_3, 0),
+	    CALL(BPF_FUNC_ringbuf_reserve),
+	    { .code = BPF_JMP | BPF_JEQ | BPF_K, .dst_reg = BPF_REG_0, .off = 6 }, /* full */
+	    COPY(BPF_REG_6, BPF_REG_0),
+	    CALL(BPF_FUNC_ktime_get_ns),
+	    { .code = BPF_STX | BPF_MEM | BPF_DW, .dst_reg = BPF_REG_6, .src_reg = BPF_REG_0 },
+	    COPY(BPF_REG_1, BPF_REG_6),
+	    SET(BPF_REG_2, BPF_RB_NO_WAKEUP),
+	    CALL(BPF_FUNC_ringbuf_submit),
+	    END },
+	  14 },
 	{ "stack:",
-	  { { .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_2, .src_reg = BPF_REG_10 },
+	  { COPY(BPF_REG_2, BPF_REG_10),
 	    { .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_2, .imm = -8 * FLOOR_FRAMES },
 	    SET(BPF_REG_3, 8 * FLOOR_FRAMES),
 	    SET(BPF_REG_4, 0),
@@ -98,13 +127,30 @@ static const struct floor_work {
 	{ "", { END }, 2 },
 };
 
+/* One for all programs. */
+static int floor_ring(void)
+{
+	static int ring;
+
+	if (ring)
+		return ring;
+	memset(&attr, 0, sizeof(attr));
+	attr.map_type = BPF_MAP_TYPE_RINGBUF;
+	attr.max_entries = FLOOR_RING_BYTES;
+	return ring = floor_call(BPF_MAP_CREATE);
+}
+
 static int floor_load(const struct floor_work *work, const char *function, int attach_type)
 {
 	static const char license[] = "GPL";
+	struct bpf_insn instructions[FLOOR_MOST];
 
+	memcpy(instructions, work->instructions, sizeof(instructions));
+	if (instructions[0].src_reg == BPF_PSEUDO_MAP_FD)
+		instructions[0].imm = floor_ring();
 	memset(&attr, 0, sizeof(attr));
 	attr.prog_type = function ? BPF_PROG_TYPE_TRACING : BPF_PROG_TYPE_RAW_TRACEPOINT;
-	attr.insns = (unsigned long)work->instructions;
+	attr.insns = (unsigned long)instructions;
 	attr.insn_cnt = work->nr;
 	attr.license = (unsigned long)license;
 	if (function) {

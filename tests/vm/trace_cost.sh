@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# shellcheck shell=dash
+# shellcheck shell=dash disable=SC1091,SC2034 # tools.sh is tests/bench/tools.sh, which reads and sets these
 # shape: nvme icount large
 # kernels: none
+# brings: tests/bench/tools.sh
 # timeout: 300
 #
 # trace_cost: what it costs to have every call of some functions with its time, in instructions of the guest: whole reads
 # are timed, under ftrace's function_graph, bpftrace and ours, with the same functions. A warm read of a file calls two of
-# them, a direct one of a null_blk disk four that have its bio in hand. Part of `make bench`, which brings bpftrace in /files.
+# them, a direct one of a null_blk disk four that have its bio in hand. The floor is what programs at entry and return of the same
+# functions cost that only read the clock and submit it, 8 bytes. Part of `make bench`, which brings bpftrace in /files.
 # The bounds are for 6.12 on arm64 and x86_64; elsewhere the figures are printed, not judged.
 # Lines "tracecost WHAT TOOL INSTRUCTIONS CALLS" are for tests/bench/report: a whole read, and how many calls were seen.
 
+. /tests/tools.sh
+floor=/usr/bin/floor
 tracing=/sys/kernel/tracing
 reads=500
 ln -s /proc/self/fd /dev/fd # bpftrace compiles through it
@@ -88,6 +92,20 @@ bpftrace_of() {
 	told "$1" bpftrace "$with" "$seen" "$2" || note "$(tail -3 /tmp/peer.err)"
 }
 
+# floor_of WHAT FUNCTIONS HOW: its programs are counted while other reads are done: statistics cost more than they do.
+floor_of() {
+	floor_functions=$2
+	start floor-calls /tmp/floor
+	attached
+	with=$(per_read "$3")
+	statistics 1
+	per_read "$3" >/dev/null
+	cost
+	statistics 0
+	stop
+	told "$1" floor-calls "$with" $((cost_runs / 2)) "$2" || note "$(tail -3 /tmp/floor.err)"
+}
+
 # ours WHAT FUNCTIONS HOW COMMAND...
 ours() {
 	what=$1 wanted=$2 how=$3
@@ -110,7 +128,11 @@ compared() {
 	note "tracecost $1 nothing $without 0"
 	graph_of "$1" "$2" "$3"
 	[ ! -x /files/peers/bpftrace ] || bpftrace_of "$1" "$2" "$3"
+	floor_of "$1" "$2" "$3"
+	least=$with
 	ours "$@"
+	[ "$least" -gt "$without" ] && [ "$least" -lt "$with" ]
+	ok $? "$1: costs more than its floor, which costs something" || note "$without, $least, $with"
 	theirs=$graph
 	bounded "$1" function_graph "${bounds% *}"
 	[ -x /files/peers/bpftrace ] || return
