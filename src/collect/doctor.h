@@ -34,6 +34,7 @@ struct doctor_facts {
 	struct rehearsal rehearsal;
 	struct device_list devices;
 	bool has_tag_event;			      /* block_rq_tag_wait */
+	bool has_zone_event;			      /* disk_zone_wplug_add_bio */
 	uint64_t queue_functions[NR_QUEUE_FUNCTIONS]; /* addresses; 0: not in this kernel */
 	int queue_err;				      /* these are not known */
 };

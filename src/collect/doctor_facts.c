@@ -14,6 +14,8 @@ static void facts_read_waits(struct doctor_facts *facts)
 
 	facts->has_tag_event =
 		btf && kernel__event_arguments(btf, "btf_trace_block_rq_tag_wait") >= 0;
+	facts->has_zone_event =
+		btf && kernel__event_arguments(btf, "btf_trace_disk_zone_wplug_add_bio") >= 0;
 	facts->queue_err = kallsyms__find("/proc/kallsyms", queue_functions, facts->queue_functions,
 					  NR_QUEUE_FUNCTIONS);
 }

@@ -48,6 +48,10 @@ static const struct named_wait {
 	  "every write calls the function that holds it back" },
 };
 
+/* Of zones, since 6.17 (2e92ac61c901): its arguments are queue, zone, sector and length. */
+static const char zone_event_why[] =
+	"event disk_zone_wplug_add_bio does not say which I/O is held back";
+
 static bool facts_have(const struct doctor_facts *facts, enum queue_function function)
 {
 	return function < NR_QUEUE_FUNCTIONS && facts->queue_functions[function];
@@ -59,6 +63,12 @@ static enum queue_function facts_seen(const struct doctor_facts *facts,
 	return facts_have(facts, wait->seen[0])	  ? wait->seen[0]
 	       : facts_have(facts, wait->seen[1]) ? wait->seen[1]
 						  : NO_QUEUE_FUNCTION;
+}
+
+static const char *facts_unseen(const struct doctor_facts *facts, const struct named_wait *wait)
+{
+	return wait->built == QUEUE_HAS_ZONES && facts->has_zone_event ? zone_event_why
+								       : wait->unseen;
 }
 
 static void say_unnamed(struct doctor_report *report, const char *state,
@@ -80,7 +90,7 @@ static void judge_wait(struct doctor_report *report, const struct doctor_facts *
 		finding__say(doctor_report__add(report, "wait", doctor_info), wait->item, "%s",
 			     wait->absent);
 	else if (seen == NO_QUEUE_FUNCTION)
-		say_unnamed(report, doctor_info, wait, wait->unseen);
+		say_unnamed(report, doctor_info, wait, facts_unseen(facts, wait));
 	else if (facts->tried[TRIAL_KPROBE])
 		say_unnamed(report, doctor_no, wait, "requires kprobes");
 	else

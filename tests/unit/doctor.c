@@ -790,11 +790,16 @@ static void test_waits(void)
 	       "a wait and its function");
 	is_str(find("wait", "tag", NULL)->why, "function prepare_to_wait_exclusive", "and another");
 	is_str(find("wait", "zone", NULL)->state, doctor_info, "one that has no name");
-	facts.has_tag_event = true;
+	is_str(find("wait", "zone", NULL)->why,
+	       "no name, in Q2G: every write calls the function that holds it back", "and why");
+	facts.has_tag_event = facts.has_zone_event = true;
 	facts.queue_functions[QUEUE_HELD] = facts.queue_functions[QUEUE_FROZEN] = 0;
 	facts.queue_functions[QUEUE_HAS_IOLATENCY] = 0;
 	judge(&facts);
 	is_str(find("wait", "tag", NULL)->why, "event block_rq_tag_wait", "an event is better");
+	is_str(find("wait", "zone", NULL)->why,
+	       "no name, in Q2G: event disk_zone_wplug_add_bio does not say which I/O is held back",
+	       "an event that does not help");
 	is_str(find("wait", "io.max", NULL)->why, "function __blk_throtl_bio",
 	       "the other function");
 	is_str(find("wait", "frozen", NULL)->state, doctor_info, "a function that is not there");
