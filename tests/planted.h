@@ -50,7 +50,7 @@ struct plant {
 	uint64_t timeout_ns; /* it times out after this */
 	uint64_t late_ns;    /* its end comes later than its answer, of all commands */
 	uint64_t stall_ns;   /* nothing is answered for this long, */
-	size_t stalls;	     /* so many times */
+	size_t stalls;	     /* how often */
 	struct brief brief;
 	bool fails, two_paths, slow_path, two_disks;
 	uint32_t asked_pid; /* whose I/O is judged; 0: all */

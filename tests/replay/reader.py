@@ -72,6 +72,7 @@ EXCUSED = {
     "stacks-if": CHOICE, "errors-fail-if": CHOICE, "errors-if": CHOICE, "cache-if": CHOICE, "trace-fail-if": CHOICE,
     "blame": MODEL, "blame-by": MODEL, "blame-csv": MODEL, "blame-without": MODEL, "blame-without-op": MODEL, "blame-fail-if": MODEL,
     "blame-hostile": MODEL, "blame-staged": MODEL, "blame-paths": MODEL, "blame-path": MODEL, "blame-queue": MODEL, "blame-queue-culprit": MODEL,
+    "blame-special": MODEL, "blame-special-unit": MODEL, "blame-special-csv": MODEL, "blame-special-without": MODEL,
     "blame-same-queue": MODEL, "blame-without-nobody": MESSAGE, "blame-matrix-queues": MODEL, "blame-matrix-without": MESSAGE,
     "why": WHY, "why-json": WHY, "why-csv": WHY, "why-watch": WHY, "why-none": WHY, "why-stageless": WHY, "why-too-few": WHY, "why-hostile": WHY,
     "drives": DRIVES, "drives-csv": DRIVES, "drives-json": DRIVES, "drives-two": DRIVES, "drives-hostile": DRIVES, "merged-drives": DRIVES,
