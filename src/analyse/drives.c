@@ -61,12 +61,8 @@ static void drive_end_stretch(struct drive *drive)
 		drive_thin(drive);
 }
 
-int drives__add(struct drives *d, size_t number, const struct drive_io *io)
+static int drive_keep(struct drive *drive, const struct drive_io *io)
 {
-	struct drive *drive = d->drives[number];
-
-	drive->count++;
-	drive->flight_ns += (double)(io->end_ns - io->from_ns);
 	if (drive->until) {
 		drive->until--;
 		return 0;
@@ -77,6 +73,23 @@ int drives__add(struct drives *d, size_t number, const struct drive_io *io)
 	if (drive->nr_ios % DRIVES_STRETCH == 0)
 		drive_end_stretch(drive);
 	return 0;
+}
+
+int drives__add(struct drives *d, size_t number, const struct drive_io *io)
+{
+	struct drive *drive = d->drives[number];
+
+	drive->count++;
+	drive->flight_ns += (double)(io->end_ns - io->from_ns);
+	return drive_keep(drive, io);
+}
+
+int drives__add_beside(struct drives *d, size_t number, const struct drive_io *io)
+{
+	struct drive_io beside = *io;
+
+	beside.kind = 0;
+	return drive_keep(d->drives[number], &beside);
 }
 
 /* ---- servers of a model ---- */

@@ -119,6 +119,8 @@ uint32_t drives__kind(struct drives *drives, const char *op, uint32_t size_class
 int drives__new(struct drives *drives, int32_t model);
 /* In order of end_ns. -ENOMEM. */
 int drives__add(struct drives *drives, size_t number, const struct drive_io *io);
+/* Likewise, on another path to the same drive: it is served beside those of this one. -ENOMEM. */
+int drives__add_beside(struct drives *drives, size_t number, const struct drive_io *io);
 /*
  * The end: samples of all drives. servers: by drive, from a baseline; 0: estimated for its model.
  * -ENOMEM.

@@ -92,6 +92,29 @@ static int32_t drives_model(struct drives_view *v, const struct device *device)
 	return (int32_t)nr;
 }
 
+static bool drives_share_disk(const struct drives_view *v, const struct device_list *list, int a,
+			      int b)
+{
+	const struct drive_name *x = &v->names[a], *y = &v->names[b];
+
+	if (!device__is_leg(&list->devices[v->devices[a]]) ||
+	    !device__is_leg(&list->devices[v->devices[b]]) || strcmp(x->host, y->host))
+		return false;
+	if (x->serial[0] || y->serial[0])
+		return !memcmp(x->serial, y->serial, sizeof(x->serial)) &&
+		       !memcmp(x->model, y->model, sizeof(x->model));
+	return device_list__head(list, v->devices[a]) == device_list__head(list, v->devices[b]);
+}
+
+/* The first path to the disk of a new drive, or itself. */
+static int drives_disk(const struct drives_view *v, const struct device_list *list, int nr)
+{
+	for (int i = 0; i < nr; i++)
+		if (drives_share_disk(v, list, i, nr))
+			return v->disks[i];
+	return nr;
+}
+
 static int drives_new(struct drives_view *v, const struct device_list *list,
 		      const struct device *device, const char *host)
 {
@@ -109,6 +132,8 @@ static int drives_new(struct drives_view *v, const struct device_list *list,
 	memcpy(name->dev, device->name, sizeof(name->dev));
 	memcpy(name->model, device->model, sizeof(name->model));
 	memcpy(name->serial, device->serial, sizeof(name->serial));
+	v->disks[nr] = drives_disk(v, list, nr);
+	v->nr_paths += v->disks[nr] != nr;
 	return nr;
 }
 
@@ -160,6 +185,17 @@ static void drives_on_event(struct drives_view *v, const struct session *s, int3
 				   list->devices[device].ctrl, r);
 }
 
+/* A disk serves the commands of all its paths: those of others are in flight beside. */
+static int drives_add(struct drives_view *v, int nr, const struct drive_io *io)
+{
+	int err = drives__add(&v->drives, (size_t)nr, io);
+
+	for (size_t i = 0; v->nr_paths && i < v->drives.nr && !err; i++)
+		if (v->disks[i] == v->disks[nr] && (int)i != nr)
+			err = drives__add_beside(&v->drives, i, io);
+	return err;
+}
+
 static int drives_on_record(void *state, struct session *s, const struct io_record *r)
 {
 	struct drives_view *v = state;
@@ -188,7 +224,7 @@ static int drives_on_record(void *state, struct session *s, const struct io_reco
 	/* What failed or was repeated says nothing about the service, but it was in flight. */
 	if (!r->status && r->attempts <= 1 && !(r->flags & RECORD_TROUBLED))
 		io.kind = drives_kind(v, s, r);
-	return drives__add(&v->drives, (size_t)nr, &io) ? log_no_memory() : 0;
+	return drives_add(v, nr, &io) ? log_no_memory() : 0;
 }
 
 /* ---- the run ---- */

@@ -29,6 +29,8 @@ struct drives_view {
 	char peers[DRIVES_MOST][80];	      /* by model: what its drives have in common */
 	size_t nr_models;
 	int32_t devices[DRIVES_MOST]; /* by drive: the first device that it was seen as */
+	int disks[DRIVES_MOST];	      /* by drive: the first path to its disk, or itself */
+	size_t nr_paths;	      /* that are not the first */
 	char here[65];		      /* this machine; "" in a replay */
 	struct drives_past past;
 	struct drives_events events;

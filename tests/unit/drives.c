@@ -3,13 +3,15 @@
  * drives.c: is one of four drives that is 30 % slower found within 10,000 commands, and is none
  * found among healthy ones, whose loads differ by a factor of ten and queue? Drives with 1, 4 and
  * 32 servers are simulated, and drives whose commands share their speed; nothing tells the analysis
- * which. `drives.t --make DIR` makes tests/data/drives-*.cap: two drives on each of two hosts.
+ * which. Likewise of three paths to one drive. `drives.t --make DIR` makes tests/data/drives-*.cap:
+ * two drives on each of two hosts, and three paths.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analyse/chance.h"
 #include "analyse/drives.h"
+#include "base/compare.h"
 #include "capture/write.h"
 #include "device_model.h"
 #include "draw.h"
@@ -331,35 +333,43 @@ static int put_capture(struct capture_writer *writer, uint32_t host)
 	return err;
 }
 
+static int begin_capture(const char *path, const char *host, struct capture_writer **writer)
+{
+	const struct capture_info info[] = {
+		{ CAPTURE_INFO_VERSION, "0.20" },
+		{ CAPTURE_INFO_HOST, host },
+		{ CAPTURE_INFO_START, "999999000000" },
+		{ CAPTURE_INFO_BOOT_ID, host },
+	};
+	const struct capture_clock clock = { 999999000000, 999999000000, 1700000000000000000 };
+	const struct capture_options options = { .path = path };
+	int err = capture_writer__new(&options, writer);
+
+	err = err ?: capture_writer__info(*writer, info, sizeof(info) / sizeof(*info));
+	return err ?: capture_writer__clock(*writer, &clock);
+}
+
+static const struct device example = { .kind = DEVICE_NVME_NS,
+				       .size_bytes = 1ULL << 40,
+				       .block_size = 512,
+				       .major = 259,
+				       .nsid = 1,
+				       .nr_queues = 1,
+				       .depth = 1023,
+				       .model = "example" };
+
 static int make_capture(const char *dir, uint32_t host)
 {
 	static const char *const hosts[] = { "db1", "db2" };
-	const struct capture_info info[] = {
-		{ CAPTURE_INFO_VERSION, "0.20" },
-		{ CAPTURE_INFO_HOST, hosts[host] },
-		{ CAPTURE_INFO_START, "999999000000" },
-		{ CAPTURE_INFO_BOOT_ID, hosts[host] },
-	};
-	struct device device = { .kind = DEVICE_NVME_NS,
-				 .size_bytes = 1ULL << 40,
-				 .block_size = 512,
-				 .major = 259,
-				 .nsid = 1,
-				 .nr_queues = 1,
-				 .depth = 1023,
-				 .model = "example" };
+	struct device device = example;
 	char path[256];
-	struct capture_options options = { .path = path };
 	struct capture_writer *writer;
 	int err;
 
 	snprintf(path, sizeof(path), "%s/drives-%s.cap", dir, hosts[host]);
-	err = capture_writer__new(&options, &writer);
+	err = begin_capture(path, hosts[host], &writer);
 	if (err)
 		return err;
-	err |= capture_writer__info(writer, info, sizeof(info) / sizeof(*info));
-	err |= capture_writer__clock(
-		writer, &(struct capture_clock){ 999999000000, 999999000000, 1700000000000000000 });
 	for (int i = 0; i < 2; i++) {
 		snprintf(device.name, sizeof(device.name), "nvme%dn1", i);
 		snprintf(device.serial, sizeof(device.serial), "DRIVE%u%d", host, i);
@@ -431,6 +441,140 @@ static void check_parts(void)
 	is_u64((uint64_t)wrong, 0, "and none of those that are alike");
 }
 
+/* ---- paths to one drive ---- */
+
+enum { PATHS = 3, PATH_DELAY_NS = 24000, CAPTURED_PATHS = 6007 };
+
+static int by_end(const void *a, const void *b)
+{
+	const struct drive_io *x = a, *y = b;
+
+	return COMPARE(x->end_ns, y->end_ns);
+}
+
+/* A load on each path to one drive, of depth 6 or unequal; path `slow` delays each command. */
+static void send_paths(struct drive_io *ios, uint32_t servers, bool equal, uint64_t seed,
+		       uint32_t slow)
+{
+	static const uint32_t depths[PATHS] = { 2, 4, 12 };
+	struct model m = { .servers = servers, .seed = seed * 7919 };
+	struct model_io io;
+
+	for (uint32_t i = 0; i < PATHS; i++)
+		m.loads[i] = (struct model_load){
+			equal ? 6 : depths[(i + seed) % PATHS], 80000, MODEL_UNIFORM, 200000, 0, 0
+		};
+	model_start(&m);
+	for (int i = 0; i < COMMANDS && model_next(&m, UINT64_MAX / 4, &io); i++)
+		ios[i] = (struct drive_io){ .from_ns = io.from_ns,
+					    .end_ns = io.end_ns +
+						      (io.load == slow ? PATH_DELAY_NS : 0),
+					    .kind = 1,
+					    .queue = (uint16_t)io.load };
+	qsort(ios, COMMANDS, sizeof(*ios), by_end);
+}
+
+static struct drives *simulate_paths(uint32_t servers, bool equal, uint64_t seed, uint32_t slow)
+{
+	struct drives *d = calloc(1, sizeof(*d));
+	static struct drive_io ios[COMMANDS];
+
+	send_paths(ios, servers, equal, seed, slow);
+	drives__kind(d, "read", 12);
+	for (uint32_t i = 0; i < PATHS; i++)
+		drives__new(d, 0);
+	for (int i = 0; i < COMMANDS; i++)
+		for (uint32_t path = 0; path < PATHS; path++) {
+			if (ios[i].queue == path)
+				drives__add(d, path, &ios[i]);
+			else
+				drives__add_beside(d, path, &ios[i]);
+		}
+	drives__finish(d, NULL);
+	return d;
+}
+
+static void check_paths(uint32_t servers, bool equal)
+{
+	const char *loads = equal ? "equal loads" : "loads of 1 to 6";
+	const uint64_t seeds = equal ? SEEDS / 5 : SEEDS;
+	struct marks m = { 0 };
+	uint64_t count = 0;
+
+	for (uint64_t seed = 1; seed <= seeds; seed++) {
+		const uint32_t slow = seed % 7 % PATHS;
+		struct drives *d = simulate_paths(servers, equal, seed, slow);
+
+		for (uint32_t i = 0; i < PATHS; i++)
+			count += d->drives[i]->count;
+		mark(d, slow, &m);
+		drop(d);
+		d = simulate_paths(servers, equal, seed, PATHS);
+		mark(d, PATHS, &m);
+		drop(d);
+	}
+	is_u64(count, seeds * COMMANDS, "each command is counted on its path");
+	ok(m.found == (int)seeds, "three paths to %u servers, %s: the slow one is found", servers,
+	   loads);
+	ok(!m.wrong, "three paths to %u servers, %s: no other is", servers, loads);
+	printf("# the worst of the healthy: %.1f %%\n", 100 * expm1(m.worst));
+}
+
+/* Three paths to one disk with unequal loads, of which the second delays each command. */
+static int put_paths(struct capture_writer *writer)
+{
+	static struct drive_io ios[COMMANDS];
+	int err = 0;
+
+	send_paths(ios, 4, false, 1, 1);
+	for (uint32_t i = 0; i < CAPTURED_PATHS; i++) {
+		const uint64_t start_ns = 1000000000000;
+		const struct io_record record = {
+			.first_ns = start_ns + ios[i].from_ns,
+			.last_ns = start_ns + ios[i].from_ns,
+			.end_ns = start_ns + ios[i].end_ns,
+			.nsid = 1,
+			.bytes = 4096,
+			.pid = 100,
+			.comm = "postgres",
+			.seq = i,
+			.device = ios[i].queue,
+			.qid = 1,
+			.op = NVME_READ,
+			.kind = IO_NVME,
+			.attempts = 1,
+		};
+
+		err |= capture_writer__records(writer, &record, 1);
+	}
+	return err;
+}
+
+static int make_paths(const char *dir)
+{
+	const struct device head = { .name = "nvme0n1", .kind = DEVICE_NVME_HEAD, .ctrl = -1 };
+	struct device device = example;
+	char path[256];
+	struct capture_writer *writer;
+	int err;
+
+	snprintf(path, sizeof(path), "%s/drives-paths.cap", dir);
+	err = begin_capture(path, "db1", &writer);
+	if (err)
+		return err;
+	snprintf(device.serial, sizeof(device.serial), "ARRAY1");
+	for (int i = 0; i < PATHS; i++) {
+		snprintf(device.name, sizeof(device.name), "nvme0c%dn1", i);
+		device.ctrl = i;
+		err |= capture_writer__device(writer, (uint16_t)i, &device);
+	}
+	err |= capture_writer__device(writer, PATHS, &head);
+	err |= put_paths(writer);
+	err |= capture_writer__finish(writer, "done", NULL, 0);
+	capture_writer__free(writer);
+	return err;
+}
+
 static void check_many_parts(void)
 {
 	struct drives *d = calloc(1, sizeof(*d));
@@ -452,7 +596,7 @@ static void check_many_parts(void)
 int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "--make"))
-		return make_capture(argv[2], 0) || make_capture(argv[2], 1);
+		return make_capture(argv[2], 0) || make_capture(argv[2], 1) || make_paths(argv[2]);
 	check_student();
 	check_few();
 	check_past();
@@ -460,6 +604,10 @@ int main(int argc, char **argv)
 	check_hostile();
 	check_parts();
 	check_many_parts();
+	for (uint32_t servers = 1; servers <= 32; servers = servers < 4 ? 4 : 8 * servers) {
+		check_paths(servers, true);
+		check_paths(servers, false);
+	}
 	check_loads("one server", 1, false);
 	check_loads("four servers", 4, false);
 	check_loads("32 servers", 32, false);
