@@ -293,6 +293,10 @@ def test_phone():
 
 # ---- a real server ----
 
+WHOSE = "return [...document.querySelectorAll('#who tbody tr')].map(row => row.cells[0].textContent + ' ' + row.cells[1].textContent).join()"
+HOSTILE_TASK = '<img src=x>'  # 15 bytes at most
+
+
 def loop_disk(where):
     disk = os.path.join(where, 'disk')
     subprocess.run(['truncate', '-s', '16M', disk], check=True)
@@ -312,8 +316,22 @@ def start_real(dev, port, log):
     return server, pathlib.Path(log).read_text(encoding='utf-8').split('serving ')[1].split('\n')[0]
 
 
-def reads(dev, count):
-    subprocess.run(['dd', f'if={dev}', 'of=/dev/null', 'bs=4k', f'count={count}', 'iflag=direct', 'status=none'], check=True)
+def reads(dev, count, program='dd'):
+    subprocess.run([program, f'if={dev}', 'of=/dev/null', 'bs=4k', f'count={count}', 'iflag=direct', 'status=none'], check=True)
+
+
+def check_hostile_task(b, dev, where):
+    """A name of a task that is markup, from the kernel through the server to the page: among the tasks, and in a command."""
+    program = os.path.join(where, HOSTILE_TASK)
+    shutil.copy(shutil.which('dd'), program)
+    reads(dev, 13, program)
+    tap.ok(b.wait(WHOSE + f".includes('{HOSTILE_TASK} ')", True), 'a hostile task is named as it is')
+    chart = b.find('#section-time .chart')
+    b.run('arguments[0].focus()', chart)
+    chart.send_keys(Keys.END, Keys.ENTER)
+    tasks = "return [...document.querySelectorAll('#commands-table tbody tr')].map(row => row.cells[7].textContent)"
+    tap.ok(b.wait(tasks + f".includes('{HOSTILE_TASK}')", True), 'so are its commands')
+    tap.eq(b.run("return document.querySelectorAll('img').length"), 0, 'and its name becomes no markup')
 
 
 def real_cases(dev, where):
@@ -322,8 +340,7 @@ def real_cases(dev, where):
         b = visit(url + '/')
         tap.ok(b.wait("return document.querySelector('#status').textContent.startsWith('Connected')", True), 'a real server: connected')
         reads(dev, 1009)
-        whose = "return [...document.querySelectorAll('#who tbody tr')].map(row => row.cells[0].textContent + ' ' + row.cells[1].textContent).join()"
-        tap.ok(b.wait(whose + ".startsWith('dd ')", True), 'dd is named')
+        tap.ok(b.wait(WHOSE + ".startsWith('dd ')", True), 'dd is named')
         done = 'Ledger: issued 1,009 = completed 1,009 + in flight 0; nothing lost'
         tap.eq(b.wait(ISSUED, done), done, 'the ledger has every read')
         tap.ok(b.run(CELLS) > 0, 'the heat map has cells')
@@ -332,6 +349,7 @@ def real_cases(dev, where):
         chart.send_keys(Keys.END, Keys.ENTER)
         shown = [row[1:3] + row[5:8] for row in b.rows('#commands-table')]
         tap.ok(shown and all(row == [pathlib.Path(dev).name, 'read', 'ok', '1', 'dd'] for row in shown), 'a cell opens the very commands')
+        check_hostile_task(b, dev, where)
         server.terminate()
         tap.eq(server.wait(10), 0, 'a page that watches does not keep it from ending')
         b.wait("return document.querySelector('#status').className", 'bad')
