@@ -4,7 +4,7 @@
 # kernels: 5.10 6.1-cloud
 #
 # static: the static program needs no file but itself. It counts in a root that holds nothing else, as in an initramfs
-# without libraries: only proc, sys and dev are mounted there.
+# without libraries: only proc, sys and dev are mounted there. So does its serve, which is what a container runs.
 
 bare=/tmp/bare
 dev=$(disk io0)
@@ -40,5 +40,17 @@ measured
 ok $? "layers exits 0"
 is "$(step /ways "$dev" read Q2C count)" 103 "the way of every read is known"
 whole /ways "nothing is lost on the way"
+ifconfig lo 127.0.0.1 up
+iosonar serve -d "$dev" 2>/tmp/serve.err &
+pid=$!
+wait_for 30 grep -q '^serving http://127.0.0.1:9936$' /tmp/serve.err
+dd if="/dev/$dev" of=/dev/null bs=4k count=107 iflag=direct 2>/dev/null
+wget -qO /tmp/page http://127.0.0.1:9936/metrics
+is "$(sed -n "s/^iosonar_commands_total{device=\"$dev\",.*op=\"read\"} //p" /tmp/page)" 107 "serve: a scrape has every read" || note "$(cat /tmp/serve.err)"
+is "$(wget -qO - http://127.0.0.1:9936/ | grep -c '^<!DOCTYPE html>$')" 1 "serve: the page is in the program"
+kill -TERM $pid
+wait $pid
+is "$? $(grep -c '^issued 107 = completed 107 + in flight 0; nothing lost$' /tmp/serve.err)" "0 1" "serve: SIGTERM ends it, nothing is lost" ||
+	note "$(cat /tmp/serve.err)"
 umount $bare/proc $bare/sys $bare/dev
 done_testing
