@@ -7,14 +7,17 @@ set -u
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/live/screen.sh
 . "$(dirname "$0")/screen.sh"
-disk='' load=''
+disk='' load='' bad='' mounted='' frozen=''
 
 # shellcheck disable=SC2317 # called by the trap
 clean() {
+	thaw
 	[ -n "$load" ] && kill "$load" 2>/dev/null
 	[ -n "$tmp" ] && tm kill-server 2>/dev/null
-	exec 9>&-
+	exec 9>&- 8>&-
 	[ -n "$disk" ] && losetup -d "$disk"
+	[ -n "$bad" ] && losetup -d "$bad"
+	[ -n "$mounted" ] && umount "$mounted"
 	[ -n "$tmp" ] && rm -rf "$tmp"
 }
 
@@ -237,10 +240,65 @@ check_utf8() {
 	ended
 }
 
+# ---- what goes wrong ----
+
+thaw() {
+	[ -n "$frozen" ] && fsfreeze -u "$mounted"
+	frozen=''
+}
+
+# A disk on a file of an ext4 that has room for a half of it, and whose writes hang while the ext4 is frozen.
+make_bad() {
+	truncate -s 8M "$tmp/below" && mkfs.ext4 -q -F -O ^has_journal -E lazy_itable_init=0 "$tmp/below" && mkdir "$tmp/mnt" &&
+		mount -o loop "$tmp/below" "$tmp/mnt" && mounted=$tmp/mnt || return 1
+	truncate -s 16M "$mounted/disk" && bad=$(losetup -f --show "$mounted/disk") || return 1
+	exec 8<>"$bad" && { flock -x 8 || true; }
+}
+
+write_bad() { dd if=/dev/zero of="$bad" bs=64k oflag=direct conv=notrunc "$@" 2>/dev/null; }
+
+check_failed() {
+	write_bad
+	shows "^FAILED $name write +1, the last [0-9]+ s ago: no space \\(ENOSPC\\)\$" "a write that fails is said as it happens, with its error"
+	is_red FAILED "in red"
+}
+
+check_stuck() {
+	local writer
+	fsfreeze -f "$mounted" && frozen=1
+	write_bad count=1 &
+	writer=$!
+	shows "^STUCK $name write +1 for [1-9][0-9.]*s: sent\$" "so is one that hangs"
+	is_red STUCK "in red"
+	shows "^issued .* \\+ in flight 1; nothing lost\$" "the ledger has it in flight"
+	thaw
+	wait "$writer"
+	wait_gone STUCK
+	ok $? "and not any more when it ends"
+	shows "^FAILED $name write " "what failed stays"
+}
+
+check_troubles() {
+	local name=${bad#/dev/}
+	start
+	is "$(shown | grep -cE 'FAILED|STUCK')" 0 "while nothing goes wrong there is no such line"
+	check_failed
+	check_stuck
+	keys q
+	ended
+	is "$(cat "$tmp/code")" 0 "what fails does not fail the run"
+	start --color never
+	write_bad seek=200 count=3
+	shows "^FAILED $name write " "--color never: the word is there"
+	is_red FAILED "without a colour" 0
+	keys q
+	ended
+}
+
 # ---- the run ----
 
 [ "$(id -u)" -eq 0 ] || skip_all "needs root"
-for program in tmux fio losetup; do
+for program in tmux fio losetup mkfs.ext4 fsfreeze; do
 	command -v "$program" >/dev/null || skip_all "there is no $program"
 done
 [ -e /dev/loop-control ] || skip_all "this kernel has no loop devices"
@@ -259,6 +317,9 @@ dd if=/dev/zero of="$disk" bs=1M oflag=direct status=none 2>/dev/null
 tm new-session -d -x 100 -y 30 'env LC_ALL=C bash --norc --noprofile'
 keys "PS1='$ '" Enter
 
+make_bad
+ok $? "a disk whose writes can fail and hang"
+check_troubles
 check_counts || { again top "$(shown | grep -h 'completion never seen')"; check_counts; }
 # A load of two tasks, one of them with a hostile name.
 cp "$(command -v dd)" "$tmp/"$'\e[2Jx'

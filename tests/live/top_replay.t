@@ -179,7 +179,7 @@ check_end() {
 record_files() {
 	local groups
 	groups=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
-	mkdir "$tmp/mnt" && mkfs.ext4 -q -F -O ^has_journal "$disk" && mount "$disk" "$tmp/mnt" && mounted=$tmp/mnt || return 1
+	mkdir "$tmp/mnt" && mkfs.ext4 -q -F -O ^has_journal -E lazy_itable_init=0 "$disk" && mount "$disk" "$tmp/mnt" && mounted=$tmp/mnt || return 1
 	group=$groups/docker-$(printf '0123456789abcdef%.0s' 1 2 3 4).scope
 	mkdir "$group" 2>/dev/null || group=
 	cat >"$tmp/work" <<-'EOF'
