@@ -281,6 +281,7 @@ check_stuck() {
 check_troubles() {
 	local name=${bad#/dev/}
 	start
+	check_differences
 	is "$(shown | grep -cE 'FAILED|STUCK')" 0 "while nothing goes wrong there is no such line"
 	check_failed
 	check_stuck
@@ -293,6 +294,37 @@ check_troubles() {
 	is_red FAILED "without a colour" 0
 	keys q
 	ended
+}
+
+# ---- what is written ----
+
+# written SECONDS: the bytes that the terminal gets meanwhile.
+written() {
+	tm pipe-pane -O "cat >$tmp/written"
+	sleep "$1"
+	tm pipe-pane
+	stat -c %s "$tmp/written"
+}
+
+wait_written() { # wait_written BYTES
+	for _ in $(seq 100); do
+		[ "$(stat -c %s "$tmp/written")" -ge "$1" ] && break
+		sleep 0.05
+	done
+	sleep 0.1
+}
+
+# What changes of a quiet disk is the time and the own cost: ten intervals take less than to draw the screen once.
+check_differences() {
+	local whole quiet
+	quiet=$(written 2)
+	tm pipe-pane -O "cat >$tmp/written"
+	kill -WINCH "$(pid_of)"
+	wait_written 200
+	tm pipe-pane
+	whole=$(stat -c %s "$tmp/written")
+	[ "$quiet" -gt 0 ] && [ "$quiet" -lt "$whole" ]
+	ok $? "only differences are written: $quiet bytes in ten intervals, $whole for a whole screen"
 }
 
 # ---- the run ----
