@@ -327,6 +327,14 @@ check_differences() {
 	ok $? "only differences are written: $quiet bytes in ten intervals, $whole for a whole screen"
 }
 
+# ---- for scripts ----
+
+check_samples() {
+	"$IOSONAR" top -d "$name" -o json -n 2 -i 200ms >"$tmp/json" 2>"$tmp/err"
+	is "$? $(grep -c '"type":"sample"' "$tmp/json") $(tail -n 1 "$tmp/json" | grep -c '"type":"ledger"')" "0 2 1" "-o json -n 2: two samples, and the ledger"
+	is "$(sed -n '/"type":"sample"/s/.*"time_s":\([0-9.]*\).*/\1/p' "$tmp/json" | sort -u | wc -l)" 2 "of two intervals"
+}
+
 # ---- the run ----
 
 [ "$(id -u)" -eq 0 ] || skip_all "needs root"
@@ -361,6 +369,7 @@ while :; do
 	sleep 0.02
 done &
 load=$!
+check_samples
 start --by dev,op,comm
 check_rows
 check_places
