@@ -8,6 +8,13 @@ ours() { if [ -e .git ]; then git ls-files -co --exclude-standard; else find . -
 	[ "$(sed -n '1s/^iosonar (\([^)]*\)) .*/\1/p' debian/changelog)" = "$(cat VERSION)" ]
 }
 
+@test "debian/README.source says why the policy is the one of debian/control" {
+	local version
+	version=$(sed -n 's/^Standards-Version: //p' debian/control)
+	[ -n "$version" ]
+	grep -qF "Standards-Version. $version is the policy of Debian" debian/README.source
+}
+
 @test "files have the licences that debian/copyright states" {
 	local file licence want nr=0
 	while read -r file; do
