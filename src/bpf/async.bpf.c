@@ -21,7 +21,18 @@ char LICENSE[] SEC("license") = "GPL";
 
 /* ---- submission ---- */
 
-inline_always bool task_is_wanted(void)
+/* flags: of the request. With SQPOLL a thread of the kernel submits; its process has the name. */
+inline_always void submitter_comm(void *comm, __u8 flags)
+{
+	struct task_struct___leader *task = (void *)bpf_get_current_task();
+
+	if (flags & ASYNC_SQPOLL)
+		BPF_CORE_READ_INTO((char(*)[ASYNC_COMM_LEN])comm, task, group_leader, comm);
+	else
+		bpf_get_current_comm(comm, ASYNC_COMM_LEN);
+}
+
+inline_always bool task_is_wanted(__u8 flags)
 {
 	__u64 comm[ASYNC_COMM_LEN / 8] = { 0 };
 	__u32 pid = bpf_get_current_pid_tgid() >> 32;
@@ -29,7 +40,7 @@ inline_always bool task_is_wanted(void)
 	if (pid == async.self || (async.filter_pid && pid != async.filter_pid))
 		return false;
 	if (async.filter_comm[0]) {
-		bpf_get_current_comm(comm, sizeof(comm));
+		submitter_comm(comm, flags);
 		if (comm[0] != async.filter_comm[0] || comm[1] != async.filter_comm[1])
 			return false;
 	}
@@ -92,14 +103,13 @@ inline_always void fill_task(struct async_record *r)
 	r->pid = task >> 32;
 	r->tid = (__u32)task;
 	r->cgroup = bpf_get_current_cgroup_id();
-	bpf_get_current_comm(r->comm, sizeof(r->comm));
+	submitter_comm(r->comm, r->flags);
 }
 
 inline_always void fill_request(struct async_record *r, struct io_kiocb *request)
 {
 	fill_task(r);
 	r->opcode = BPF_CORE_READ(request, opcode);
-	r->flags = ring_flags(request);
 	r->user_data = user_data_of(request);
 	if (is_command(r->opcode) && !commands_anywhere)
 		commands_anywhere = 1;
@@ -120,7 +130,8 @@ inline_always void request_submitted(struct io_kiocb *request)
 	struct async_record r = { .submit_ns = bpf_ktime_get_ns() };
 	unsigned int flags = 0;
 
-	if (!task_is_wanted())
+	r.flags = ring_flags(request);
+	if (!task_is_wanted(r.flags))
 		return;
 	count(submitted);
 	bpf_core_read(&flags, sizeof(flags), &request->flags);
@@ -270,7 +281,7 @@ inline_always void aio_begins(__u64 request, __u8 opcode)
 	struct async_record r = { .submit_ns = bpf_ktime_get_ns(), .opcode = opcode };
 	struct async_whose w = { .request = request, .submit_ns = r.submit_ns };
 
-	if (!task_is_wanted())
+	if (!task_is_wanted(0))
 		return;
 	count(submitted);
 	fill_task(&r);

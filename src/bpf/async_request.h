@@ -55,6 +55,11 @@ struct aio_kiocb {
 	struct io_event ki_res;
 };
 
+struct task_struct___leader {
+	struct task_struct___leader *group_leader;
+	char comm[ASYNC_COMM_LEN];
+};
+
 struct request___command {
 	void *end_io_data;
 };
