@@ -129,6 +129,8 @@ inline_always void call_open(struct wait_task *t, const struct wait_start *start
 	struct wait_record *r = &t->record;
 
 	t->by = start->by;
+	if (r->tid != tid)
+		t->ahead_of = 0;
 	r->call = start->call;
 	r->tid = tid;
 	r->cpu_ns = r->runnable_ns = 0;
@@ -248,11 +250,10 @@ inline_always void call_begins_on(__u32 fd, enum wait_function by, __u32 argumen
 		call_begins_in(file, by, argument, PLAIN);
 }
 
-inline_always void record_file(struct wait_task *t)
+inline_always void record_file(struct wait_task *t, struct wait_counters *c)
 {
 	struct inode *inode = (struct inode *)t->address;
 	struct wait_record *r = &t->record;
-	struct wait_counters *c;
 	struct file_seen seen = { .address = t->address };
 
 	r->nth = 0;
@@ -268,27 +269,27 @@ inline_always void record_file(struct wait_task *t)
 	r->inode = seen.inode = BPF_CORE_READ(inode, i_ino);
 	r->dev = seen.dev = BPF_CORE_READ(inode, i_sb, s_dev);
 	seen.generation = inode_generation(inode);
-	c = counters();
 	if (c)
 		r->nth = file_find_nth(&wait_files, &seen, &c->no_file);
 }
 
-inline_always void record_send(struct wait_task *t)
+inline_always void record_send(struct wait_task *t, struct wait_counters *c)
 {
 	struct wait_record *r = &t->record;
 
-	record_file(t);
+	record_file(t, c);
 	r->pid = bpf_get_current_pid_tgid() >> 32;
 	r->cgroup = bpf_get_current_cgroup_id();
 	bpf_get_current_comm(r->comm, sizeof(r->comm));
 	if (bpf_ringbuf_output(&wait_records, r, sizeof(*r), BPF_RB_NO_WAKEUP))
-		count(lost);
+		count_in(c, lost);
 	else
-		count(sent);
+		count_in(c, sent);
 }
 
 inline_always void call_close(struct wait_task *t)
 {
+	struct wait_counters *c = counters();
 	struct wait_record *r = &t->record;
 	__u64 now;
 
@@ -296,11 +297,11 @@ inline_always void call_close(struct wait_task *t)
 	now = later(bpf_ktime_get_ns(), t->since_ns);
 	r->cpu_ns += now - t->since_ns;
 	r->end_ns = now;
-	count(ended);
+	count_in(c, ended);
 	if (r->nr_sleeps || r->runnable_ns) {
-		count(waited);
+		count_in(c, waited);
 		if (now - r->start_ns >= settings.min_ns)
-			record_send(t);
+			record_send(t, c);
 	}
 	fresh(*owner_of(r->tid)) = 0;
 }

@@ -31,7 +31,10 @@ struct wait_task {
 	__u64 context; /* of sched_switch, as a number */
 	__u32 nr_held, nr_released;
 	__u32 claim;
+	/* Bios of its reads that it has not slept for: those of its last call with bios; others. */
+	__u32 nr_ahead, nr_before;
 	__u32 pad2;
+	__u64 ahead_of; /* the inode */
 	struct wait_record record;
 };
 
@@ -78,11 +81,16 @@ inline_always struct wait_counters *counters(void)
 	return bpf_map_lookup_elem(&wait_counts, &cpu);
 }
 
-#define count(what)                                   \
-	do {                                          \
-		struct wait_counters *c = counters(); \
-		if (c)                                \
-			count_up(c->what);            \
+#define count_in(c, what)                    \
+	do {                                 \
+		if (c)                       \
+			count_up((c)->what); \
+	} while (0)
+
+#define count(what)                                    \
+	do {                                           \
+		struct wait_counters *at = counters(); \
+		count_in(at, what);                    \
 	} while (0)
 
 inline_always __u64 later(__u64 now, __u64 since)

@@ -36,6 +36,10 @@ struct task_struct___renamed {
 	unsigned int __state;
 };
 
+struct task_struct___plug {
+	void *plug;
+};
+
 struct thread_info___abi {
 	unsigned int status; /* x86_64 */
 	unsigned long flags; /* arm64 */
@@ -84,7 +88,46 @@ inline_always void sleep_ends(struct wait_task *t, __u64 woken)
 	sleep_add(t, woken - from, t->io);
 }
 
-inline_always void task_leaves(void *ctx, struct wait_task *t, bool sleeps)
+/*
+ * A sequential reader waits for what it has submitted in an earlier call: read-ahead. One sleep is
+ * for one bio. When a call submits more, the reader has passed all but the bios that the last such
+ * call submitted: these are done. With a plug it is still submitting, and waits for a tag.
+ */
+inline_always bool reads_ahead(const struct wait_task *t)
+{
+	return t->by <= BY_READV || t->by == BY_FAULT;
+}
+
+inline_always void bio_submitted(struct wait_task *t)
+{
+	const bool is_first = !t->record.bios++;
+
+	if (!reads_ahead(t))
+		return;
+	if (is_first) {
+		t->nr_before = t->ahead_of == t->address ? t->nr_ahead : 0;
+		t->nr_ahead = 0;
+		t->ahead_of = t->address;
+	}
+	t->nr_ahead++;
+}
+
+inline_always bool io_is_own(struct wait_task *t, struct task_struct *task)
+{
+	if (!reads_ahead(t) || t->ahead_of != t->address ||
+	    ((struct task_struct___plug *)task)->plug)
+		return t->record.bios;
+	if (t->nr_before)
+		t->nr_before--;
+	else if (t->nr_ahead)
+		t->nr_ahead--;
+	else
+		return t->record.bios;
+	return true;
+}
+
+inline_always void task_leaves(void *ctx, struct wait_task *t, struct task_struct *task,
+			       bool sleeps)
 {
 	__u64 now = later(bpf_ktime_get_ns(), t->since_ns);
 
@@ -94,7 +137,7 @@ inline_always void task_leaves(void *ctx, struct wait_task *t, bool sleeps)
 	t->state = sleeps ? SLEEPS : RUNNABLE;
 	if (!sleeps)
 		return;
-	t->io = held_any(t) ? WAIT_IO_HELD : t->record.bios ? WAIT_IO_OWN : WAIT_IO_NONE;
+	t->io = held_any(t) ? WAIT_IO_HELD : io_is_own(t, task) ? WAIT_IO_OWN : WAIT_IO_NONE;
 	t->stack = stack_number(ctx, t);
 }
 
@@ -130,7 +173,7 @@ static __noinline int switch_watched(__u64 *ctx)
 	struct wait_task *t = task_of(prev->pid);
 
 	if (t && t->state == ON_CPU)
-		task_leaves(ctx, t, !(__u8)ctx[0] && !task_is_running(prev));
+		task_leaves(ctx, t, prev, !(__u8)ctx[0] && !task_is_running(prev));
 	t = task_of(next->pid);
 	if (t && t->state != UNSURE)
 		task_returns(t);
@@ -174,7 +217,7 @@ int waits_bio(struct bpf_raw_tracepoint_args *ctx)
 			commit_queues(bio_of(ctx));
 		return 0;
 	}
-	t->record.bios++;
+	bio_submitted(t);
 	if (settings.commands)
 		bio_follow(bio_of(ctx), t->record.tid, t->record.start_ns);
 	return 0;

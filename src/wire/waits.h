@@ -51,7 +51,7 @@ enum wait_system_call {
 	SYSTEM_OPEN,
 };
 
-/* What is known at a sleep about the I/O of the thread in this call. */
+/* What is known at a sleep about the I/O of the thread: of this call, or its read-ahead. */
 enum wait_io {
 	WAIT_IO_NONE, /* it has submitted none */
 	WAIT_IO_OWN,

@@ -56,6 +56,19 @@ owns() {
 	none_but "$1" "$3" "$4"
 }
 
+# A sequential reader waits for what it has submitted in an earlier call: read-ahead of 4 MiB, which are several bios. The disk does
+# one command at a time, and the others are in the scheduler.
+null_disk nullb1 irqmode=2 completion_nsec=$slow_ns memory_backed=1 hw_queue_depth=1 submit_queues=1 size=32
+set_scheduler nullb1 mq-deadline
+echo 64 >/sys/block/nullb1/queue/nr_requests
+echo 512 >/sys/block/nullb1/queue/max_sectors_kb
+echo 4096 >/sys/block/nullb1/queue/read_ahead_kb
+waits ahead --slow 5 -- waiter /dev/nullb1 read 512 65536
+[ "$(of ahead read device)" -ge $((40 * slow_ns)) ]
+ok $? "ahead: it waits for the device" || note "$(cat /tmp/ahead)"
+is "$(of ahead read others)" 0 "ahead: and for no other task" || grep -o '"sleeps".*' /tmp/ahead | head -3 | sed 's/^/# /'
+null_remove nullb1
+
 # A limit of the cgroup. Reads of 64 KiB at 1 MiB a second.
 echo +io >/sys/fs/cgroup/cgroup.subtree_control
 mkdir /sys/fs/cgroup/limited
