@@ -31,7 +31,7 @@ DUCKDB, CHDB = '@duckdb/node-api@1.5.5-r.5', '@chdb/lib-linux-x64-gnu@26.5.3'
 HOSTS = ['db7', 'db8', 'db9']
 PLAIN_BYTES, STAGED_BYTES, PARQUET_BYTES = 21, 42, 24  # most per row of what is invented, texts and stacks included
 REAL_BYTES = 21  # most per row of real captures in ClickHouse, with stages, too
-REAL = ('plain', 'stages')  # captures of this directory: the columns of the document's table
+REAL = ('plain', 'stages')  # captures of tests/fleet/data: the columns of the document's table
 
 tap = Tap()
 
@@ -96,7 +96,7 @@ def check_space():
 def check_sizes(where):
     """The real captures, and their texts. Leaves the CSV for the engines."""
     for capture in REAL:
-        shell(f'cp {ROOT}/tests/fleet/{capture}.cap . && for f in csv json; do iosonar export -r {capture}.cap -o $f >{capture}.$f && '
+        shell(f'cp {ROOT}/tests/fleet/data/{capture}.cap . && for f in csv json; do iosonar export -r {capture}.cap -o $f >{capture}.$f && '
               f'gzip -6k {capture}.$f && zstd -q -3 {capture}.$f; done', where, where.parent / 'bin')
         nr = len((where / f'{capture}.json').read_text().splitlines())
         tap.ok(nr > 8000, f'{capture}.cap has {nr} commands')
