@@ -2,7 +2,8 @@
 /*
  * blame.c: are the parts of every latency complete, is a planted culprit found, is none found where
  * there is none, and does the prediction agree with a run without the culprit? Devices with 1, 4
- * and 32 servers are simulated; nothing tells the analysis their number. `blame.t --make DIR` makes
+ * and 32 servers are simulated; nothing tells the analysis their number. What was measured is in
+ * docs/verdicts.md. `blame.t --make DIR` makes
  * tests/data/blame.cap: a drive with 4 servers, a database, a backup and discards; blame-paths.cap:
  * two paths to a drive, both with the database, one with the backup; and blame-flush.cap: a drive
  * with one server, the database, flushes of a journal and write zeroes of mkfs, in units of
@@ -16,6 +17,7 @@
 #include "device_model.h"
 #include "draw.h"
 #include "tap.h"
+#include "verdicts.h"
 #include "wire/io_stages.h"
 #include "wire/io_tables.h"
 
@@ -258,6 +260,26 @@ static void mark(struct model model, struct marks *marks)
 	blame_delete(without.blame);
 }
 
+/* Whole percents: the last digits differ with the C library. */
+static void check_row(const char *device, uint32_t depth, const struct marks *m)
+{
+	char row[200];
+
+	snprintf(row, sizeof(row), "| %s | %u | %d | %d | %d | %.0f %% |", device, depth, SEEDS,
+		 m->hurt, m->hurt - m->unranked, ceil(100 * m->worst));
+	if (!ok(verdicts__have(row), "%s, depth %u: docs/verdicts.md has what was measured", device,
+		depth))
+		printf("# measured: %s\n", row);
+}
+
+static const char *servers_text(uint32_t servers, const char *how)
+{
+	static char text[40];
+
+	snprintf(text, sizeof(text), "%s %u at once", how, servers);
+	return text;
+}
+
 static const uint32_t sizes[] = { 1, 4, 32 };
 static const char *const spreads[] = { "constant", "uniform", "exponential" };
 
@@ -283,6 +305,7 @@ static void check_planted(uint32_t servers, uint32_t depth)
 		servers, depth))
 		printf("# %d of %d wrong\n", m.wrong, SEEDS);
 	printf("# worst prediction: %.1f %% off\n", 100 * m.worst);
+	check_row(servers_text(servers, "serves"), depth, &m);
 }
 
 /* A queue before the device, which is left in any order: it is known when a command is issued. */
@@ -305,6 +328,7 @@ static void check_issued(uint32_t servers)
 	ok(m.hurt == SEEDS && !m.unranked, "%u issued at once: the culprit is first", servers);
 	ok(!m.wrong, "%u issued at once: the mean without it is predicted within 20 %%", servers);
 	printf("# worst prediction: %.1f %% off\n", 100 * m.worst);
+	check_row(servers_text(servers, "is given"), 1, &m);
 }
 
 /* A device without a queue, whose speed all share: what is known is how fast A was before B. */
@@ -325,6 +349,7 @@ static void check_shared(void)
 	ok(m.hurt == SEEDS && !m.unranked, "shared speed: the culprit is first");
 	ok(!m.wrong, "shared speed: the mean without it is predicted within 20 %%");
 	printf("# worst prediction: %.1f %% off\n", 100 * m.worst);
+	check_row("shares its speed", 4, &m);
 }
 
 /* ---- healthy loads ---- */

@@ -10,6 +10,7 @@
 #include "near_miss.h"
 #include "planted.h"
 #include "tap.h"
+#include "verdicts.h"
 #include "why/rules.h"
 #include "why/why.h"
 
@@ -152,22 +153,6 @@ static struct why *judge(const struct plant *p, const struct run *r)
 	return judge_with(p, r, NULL);
 }
 
-/* A row that begins so: it goes on with what others measured. */
-static bool doc_has(const char *line)
-{
-	FILE *file = fopen("docs/verdicts.md", "r");
-	char buf[400];
-	bool found = false;
-
-	while (file && !found && fgets(buf, sizeof(buf), file)) {
-		buf[strcspn(buf, "\n")] = 0;
-		found = !strncmp(buf, line, strlen(line));
-	}
-	if (file)
-		fclose(file);
-	return found;
-}
-
 static void check_row(const char *name, int runs, const struct marks *m)
 {
 	char line[300];
@@ -182,7 +167,7 @@ static void check_row(const char *name, int runs, const struct marks *m)
 			any = true;
 		}
 	snprintf(line + len, sizeof(line) - (size_t)len, "%s |", any ? "" : " none");
-	if (!ok(doc_has(line), "%s: docs/verdicts.md has what was measured", name))
+	if (!ok(verdicts__have(line), "%s: docs/verdicts.md has what was measured", name))
 		printf("# measured: %s\n", line);
 }
 
