@@ -75,7 +75,7 @@ EXCUSED = {
     "blame-special": MODEL, "blame-special-unit": MODEL, "blame-special-csv": MODEL, "blame-special-without": MODEL,
     "blame-same-queue": MODEL, "blame-without-nobody": MESSAGE, "blame-matrix-queues": MODEL, "blame-matrix-without": MESSAGE,
     "why": WHY, "why-json": WHY, "why-csv": WHY, "why-watch": WHY, "why-none": WHY, "why-stageless": WHY, "why-too-few": WHY, "why-hostile": WHY,
-    "drives": DRIVES, "drives-csv": DRIVES, "drives-json": DRIVES, "drives-two": DRIVES, "drives-hostile": DRIVES, "merged-drives": DRIVES,
+    "drives": DRIVES, "drives-csv": DRIVES, "drives-json": DRIVES, "drives-two": DRIVES, "drives-paths": DRIVES, "drives-hostile": DRIVES, "merged-drives": DRIVES,
     "merged-info": TEXT, "merged-latency": TEXT, "merged-disk": TEXT, "merged-unknown-disk": MESSAGE, "merged-trace": TEXT, "merged-errors": TEXT, "merged-diff": TEXT, "merged-slow": TEXT, "merged-stacks": MESSAGE, "merged-pattern": TEXT, "merged-blame": MODEL, "merged-why": WHY, "hosts-stacks": TEXT, "hosts-errors": TEXT,
     "merged-anonymous": CHOICE, "merged-info-json": CHOICE,
     "waits": TEXT, "waits-two": TEXT, "waits-hosts": TEXT, "waits-fault": MESSAGE, "waits-none": MESSAGE, "waits-as-trace": MESSAGE, "waits-info": CHOICE,
