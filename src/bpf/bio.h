@@ -31,6 +31,17 @@ inline_always __u32 bio_home(const void *bio)
 	return io_hash(low_half(bio)) >> 7;
 }
 
+/* The first cell alone, where most searches end. */
+inline_always struct io_bio *bio_first(const void *bio)
+{
+	struct io_bio *cell =
+		table_address_here(IO_TABLE_BIOS) + (bio_home(bio) & told_here(bio_mask));
+
+	if (!cell)
+		__builtin_unreachable();
+	return cell;
+}
+
 inline_always bool bio_is_at(const struct tables *t, __u32 at, const void *bio,
 			     struct io_bio **cell)
 {
@@ -43,9 +54,16 @@ inline_always bool bio_is_at(const struct tables *t, __u32 at, const void *bio,
 /* The cell that has this address, or NULL. */
 inline_always struct io_bio *bio_cell(const struct tables *t, const void *bio)
 {
-	const __u32 at = bio_home(bio), next = sizeof(struct io_bio);
+	const __u32 next = sizeof(struct io_bio);
 	struct io_bio *cell;
+	__u32 at;
 
+	if (t->told) {
+		cell = bio_first(bio);
+		if (__builtin_expect(cell->key == (__u64)bio, 1))
+			return cell;
+	}
+	at = bio_home(bio);
 	return any_of_probes(bio_is_at, t, at, next, bio, &cell) ? cell : 0;
 }
 
@@ -60,7 +78,7 @@ inline_always struct io_bio *bio_find(const struct tables *t, const void *bio)
 inline_always struct io_bio *bio_take(const struct tables *t, const void *bio)
 {
 	struct io_bio *cell = bio_cell(t, bio);
-	__u32 mine = bpf_get_smp_processor_id() + 1;
+	const __u32 mine = 1; /* who reads any other sum is not alone */
 
 	if (cell && cell_hold(&cell->claim, mine)) {
 		bool same = cell->key == (__u64)bio;

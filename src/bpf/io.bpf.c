@@ -148,7 +148,8 @@ TYPED_PROGRAM(block_rq_issue, BPF_PROG(io_block_issue_s, struct request *rq),
 	      rq ? block_issue(MY_TABLES, rq, TYPED, RICH) : 0)
 PLAIN_PROGRAM(block_rq_issue, io_block_issue_sr, block_issue(MY_TABLES, REQUEST, PLAIN, RICH))
 
-/* Times alone: */
+/* Times alone, on kernels whose events have no queue: */
+PLAIN_PROGRAM(block_bio_queue, io_ladder_queue, ladder_queued(FIRST))
 TYPED_PROGRAM(nvme_setup_cmd, io_ladder_setup(__u64 *ctx), ladder_setup(ctx))
 TYPED_PROGRAM(nvme_complete_rq, io_ladder_done_c(__u64 *ctx), ladder_completion(ctx))
 TYPED_PROGRAM(block_rq_complete, io_ladder_end(__u64 *ctx), ladder_end(ctx))

@@ -287,6 +287,7 @@ struct request {
 	struct bio *bio, *biotail;
 	__u64 start_time_ns;
 	enum mq_rq_state state;
+	void *end_io; /* of who waits for it: the block layer's flushes, what is sent past it */
 };
 
 /* rq_disk went in 5.17 (f3fa33acca9f); queue.disk came in 5.15 (d152c682f03c) */

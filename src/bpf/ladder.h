@@ -68,13 +68,36 @@ __attribute__((noinline)) int ladder_unusual_end(__u64 rq, __u32 error, __u32 nr
 /* An event's argument as a number: typed, it is a pointer, which no function takes. */
 inline_always __u64 argument(const __u64 *ctx, int nr)
 {
-	__u64 number = 0;
+	__u64 number; /* written in any case */
 
 	bpf_probe_read_kernel(&number, sizeof(number), &ctx[nr]);
 	return number;
 }
 
-/* ---- setup, completion ---- */
+/* ---- submission, setup, completion ---- */
+
+/* Neither an owner nor an extent is asked for. */
+inline_always int ladder_queued(const void *bio)
+{
+	const struct tables t = the_tables();
+	struct io_bio *cell = bio_take(&t, bio);
+
+	if (!cell)
+		return 0;
+	cell->got_ns = 0;
+	cell->queued_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/*
+ * A flush before or after it, or FUA. Where the block layer sends a flush it takes the flag from
+ * the request, and waits for the end of the write itself. To read the bio's own flags costs ten
+ * instructions more: the kernel guards what is behind a pointer that it has not checked.
+ */
+inline_always bool ladder_has_flush(const struct request *rq)
+{
+	return rq->end_io || rq->cmd_flags & told(flush_flags);
+}
 
 inline_always int ladder_setup(const __u64 *ctx)
 {
@@ -82,12 +105,10 @@ inline_always int ladder_setup(const __u64 *ctx)
 	struct nvme_command *cmd = (void *)ctx[1];
 	const struct tables t = the_tables();
 	struct io_slot *slot = slot_find(&t, rq);
-	struct bio *bio;
 
 	if (!rq || !cmd)
 		return 0;
-	bio = rq->bio;
-	if (!slot || (bio && bio->bi_opf & told(flush_flags)) || slot->state > IO_IGNORED ||
+	if (!slot || ladder_has_flush(rq) || slot->state > IO_IGNORED ||
 	    slot->queue != (__u64)rq->q || slot->op != cmd->opcode)
 		return ladder_unusual_setup(argument(ctx, 0), argument(ctx, 1));
 	slot->bytes = command_bytes(slot, rq, cmd, TYPED);
@@ -139,20 +160,15 @@ inline_always bool ladder_ends(const struct tables *t, struct io_slot *slot, con
 	__u64 mask;
 	void *next;
 	struct io_ladder *cell;
-	__u64 first_ns, end_ns;
 
-	if (!its || its->busy != BIO_BUSY)
-		return false;
-	first_ns = slot->first_ns;
-	end_ns = slot->last_ns;
-	if (end_ns < first_ns)
+	if (!its || its->busy != BIO_BUSY || slot->last_ns < slot->first_ns)
 		return false;
 	ring = cells_of(cpu, &mask);
 	if (!ring || !cells_hold(ring, mask, &next))
 		return false;
 	cell = next;
-	cell->first_ns = first_ns;
-	cell->end_ns = end_ns;
+	cell->first_ns = fresh(slot->first_ns); /* kept since the test they would cost more */
+	cell->end_ns = fresh(slot->last_ns);
 	cell->done_ns = now;
 	stages = slot_stages(t, slot);
 	ladder_fill(cell, slot, stages, its);
@@ -164,7 +180,11 @@ inline_always bool ladder_ends(const struct tables *t, struct io_slot *slot, con
 	return true;
 }
 
-/* The clock is read before the arguments: values known before a call must be kept across it. */
+/*
+ * The clock is read before the arguments: values known before a call must be kept across it. A
+ * write with a flush around it ends twice: its data first, while the block layer still waits for
+ * that end; then, with no byte left, the whole.
+ */
 inline_always int ladder_end(const __u64 *ctx)
 {
 	__u64 now = bpf_ktime_get_ns();
@@ -173,13 +193,14 @@ inline_always int ladder_end(const __u64 *ctx)
 	const struct tables t = the_tables();
 	struct io_slot *slot = slot_find(&t, rq);
 	struct bio *bio;
+	__u32 left;
 
 	if (!rq)
 		return 0;
 	bio = rq->bio;
-	if (slot && slot_is_at_first(slot, IO_DONE) && (__u32)ctx[2] >= rq->__data_len && bio &&
-	    bio == rq->biotail && !(bio->bi_opf & told(flush_flags)) &&
-	    ladder_ends(&t, slot, bio, cpu, now))
+	left = rq->__data_len;
+	if (slot && slot_is_at_first(slot, IO_DONE) && left && (__u32)ctx[2] >= left && bio &&
+	    bio == rq->biotail && !rq->end_io && ladder_ends(&t, slot, bio, cpu, now))
 		return 0;
 	return ladder_unusual_end(argument(ctx, 0), ctx[1], ctx[2], now);
 }

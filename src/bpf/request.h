@@ -58,6 +58,25 @@ const volatile struct io_settings settings;
 		value_;                                                                    \
 	})
 
+/* Both again, but loaded where they stand: what the compiler keeps for later costs the path that
+ * ends here a move. */
+#define table_address_here(nr)                                                                 \
+	({                                                                                     \
+		void *address_;                                                                \
+		asm volatile("%0 = %1 ll" : "=r"(address_) : "i"(IO_MARK_TABLE << 32 | (nr))); \
+		address_;                                                                      \
+	})
+#define told_here(field)                                                                       \
+	({                                                                                     \
+		__u64 value_;                                                                  \
+		asm volatile(                                                                  \
+			"%0 = %1 ll"                                                           \
+			: "=r"(value_)                                                         \
+			: "i"(IO_MARKED_SETTING(__builtin_offsetof(struct io_settings, field), \
+						sizeof(((struct io_settings *)0)->field))));   \
+		value_;                                                                        \
+	})
+
 /*
  * The low half of an address, as a number to hash: the verifier refuses arithmetic on a trusted
  * pointer, but not a 32-bit move of it.

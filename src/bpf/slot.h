@@ -18,6 +18,17 @@ inline_always __u32 slot_home(const void *rq)
 	return io_hash(low_half(rq)) >> 6;
 }
 
+/* The first cell alone, where most searches end. */
+inline_always struct io_slot *slot_first(const void *rq)
+{
+	struct io_slot *slot =
+		table_address_here(IO_TABLE_SLOTS) + (slot_home(rq) & told_here(slot_mask));
+
+	if (!slot)
+		__builtin_unreachable();
+	return slot;
+}
+
 /* Does the search end at this cell, with the slot or, at an empty cell, without? */
 inline_always bool slot_ends(const struct tables *t, __u32 at, const void *rq,
 			     struct io_slot **slot)
@@ -33,13 +44,25 @@ inline_always bool slot_ends(const struct tables *t, __u32 at, const void *rq,
 	return true;
 }
 
-/* The slot of this request, or NULL. */
-inline_always struct io_slot *slot_find(const struct tables *t, const void *rq)
+inline_always struct io_slot *slot_search(const struct tables *t, const void *rq)
 {
 	const __u32 at = slot_home(rq), next = sizeof(struct io_slot);
 	struct io_slot *slot;
 
 	return any_of_probes(slot_ends, t, at, next, rq, &slot) ? slot : 0;
+}
+
+/* The slot of this request, or NULL. */
+inline_always struct io_slot *slot_find(const struct tables *t, const void *rq)
+{
+	struct io_slot *slot;
+
+	if (!t->told)
+		return slot_search(t, rq);
+	slot = slot_first(rq);
+	if (__builtin_expect(slot->key == (__u64)rq, 1))
+		return slot;
+	return slot_search(TABLES_HERE, rq);
 }
 
 /* Finds or takes a slot. An empty cell ends the search; a tomb is taken if there is no empty

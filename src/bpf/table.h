@@ -90,6 +90,12 @@ struct tables {
 
 #define MY_TABLES (&(const struct tables){ .slots = table_address(IO_TABLE_SLOTS), .told = true })
 
+#define TABLES_HERE                                          \
+	(&(const struct tables){                             \
+		.slots = table_address_here(IO_TABLE_SLOTS), \
+		.told = true,                                \
+	})
+
 /* For programs that only kernels with bpf_rdonly_cast load. */
 #define MY_TABLES_AND_CELLS                             \
 	(&(const struct tables){                        \

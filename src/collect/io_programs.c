@@ -32,6 +32,7 @@ static void io_autoload_stages(const struct io *io, bool nvme, bool block, bool 
 	bool typed_bio = typed_block && !io->kernel.bio_queue_argument;
 	bool ladder = typed_block && io_has_ladders(io);
 
+	bpf_program__set_autoload(s->progs.io_ladder_queue, ladder);
 	bpf_program__set_autoload(s->progs.io_ladder_setup, ladder);
 	bpf_program__set_autoload(s->progs.io_ladder_done_c, ladder);
 	bpf_program__set_autoload(s->progs.io_ladder_end, ladder);
@@ -41,8 +42,8 @@ static void io_autoload_stages(const struct io *io, bool nvme, bool block, bool 
 	bpf_program__set_autoload(s->progs.io_block_issue_sr, bios && block && !typed_block);
 	bpf_program__set_autoload(s->progs.io_request_end, stages && typed_block && !ladder);
 	bpf_program__set_autoload(s->progs.io_request_end_r, stages && !typed_block);
-	bpf_program__set_autoload(s->progs.io_bio_queue, bios && typed_bio);
-	bpf_program__set_autoload(s->progs.io_bio_queue_r, bios && !typed_bio);
+	bpf_program__set_autoload(s->progs.io_bio_queue, bios && typed_bio && !ladder);
+	bpf_program__set_autoload(s->progs.io_bio_queue_r, bios && !typed_bio && !ladder);
 	bpf_program__set_autoload(s->progs.io_bio_file,
 				  bios && io->wants.files && !io_finds_files_at_end(io));
 	bpf_program__set_autoload(s->progs.io_bio_volume, io->volumes.dm_end != 0);
@@ -242,12 +243,25 @@ struct io_place {
 
 /* The end of every request and its bios, for any kind of disk; then the events before a setup. */
 static const struct io_place io_stages[] = {
-	MUST(io_bios_end),    MUST(io_request_end), MUST(io_request_end_r),
-	MUST(io_ladder_end),  MUST(io_bio_ended),   MUST(io_bios_forget),
-	STAGE(io_bio_forget), STAGE(io_nvme_reap),  STAGE(io_nvme_issue),
-	STAGE(io_insert),     STAGE(io_bio_getrq),  STAGE(io_bio_getrq_w),
-	STAGE(io_bio_split),  STAGE(io_bio_queue),  STAGE(io_bio_queue_r),
-	STAGE(io_bio_file),   STAGE(io_bio_volume), { 0 },
+	MUST(io_bios_end),
+	MUST(io_request_end),
+	MUST(io_request_end_r),
+	MUST(io_ladder_end),
+	MUST(io_bio_ended),
+	MUST(io_bios_forget),
+	STAGE(io_bio_forget),
+	STAGE(io_nvme_reap),
+	STAGE(io_nvme_issue),
+	STAGE(io_insert),
+	STAGE(io_bio_getrq),
+	STAGE(io_bio_getrq_w),
+	STAGE(io_bio_split),
+	STAGE(io_bio_queue),
+	STAGE(io_bio_queue_r),
+	STAGE(io_bio_file),
+	STAGE(io_bio_volume),
+	STAGE(io_ladder_queue),
+	{ 0 },
 };
 static const struct io_place io_nvme[] = {
 	MUST(io_requeue),	 MUST(io_error),	MUST(io_error_old),

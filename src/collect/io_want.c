@@ -104,7 +104,8 @@ bool io_has_ladders(const struct io *io)
 		if (io->choices[i].nr_sectors)
 			return false;
 	return io->wants.stages && !io_asks_for_more(&io->wants) && io__sees_nvme(io) &&
-	       io_may_cast(io) && kernel__may_type_block(&io->kernel);
+	       io_may_cast(io) && kernel__may_type_block(&io->kernel) &&
+	       !io->kernel.bio_queue_argument;
 }
 
 /* Of the slowest alone: nearly no I/O needs the search. A bio that ends has lost its extent. */

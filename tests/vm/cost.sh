@@ -14,7 +14,7 @@ set_scheduler "$dev" none
 bounds=''
 case $(uname -rm) in
 6.12.*aarch64) bounds='500 745 1410 1650 765 2300 2650 1900 3150 520' ;;
-6.12.*x86_64) bounds='400 520 1050 1240 570 1950 2150 1600 2850 425' ;;
+6.12.*x86_64) bounds='400 520 1000 1180 570 1950 2150 1600 2850 425' ;;
 esac
 
 # at_most NUMBER WHAT: that one of the bounds is kept.
