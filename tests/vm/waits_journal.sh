@@ -4,7 +4,7 @@
 # kernels: 6.12
 # timeout: 150
 #
-# waits_journal: A writes 4 KiB and calls fsync; B has dirtied 16 MiB in the same ext4. A's parts add up to A's own clock, and the
+# waits_journal: A writes 4 KiB and calls fsync; B has dirtied 64 MiB in the same ext4. A's parts add up to A's own clock, and the
 # journal part names B. Each command of null_blk takes 20 ms. A commit is divided into flushes and other commands.
 
 slow_ns=20000000
@@ -33,7 +33,7 @@ waiter /tmp/fs/a fsync 1 4096 >/dev/null
 # shellcheck disable=SC2016 # of the inner shell
 dirties='/tmp/dirtier "$0" write "$1" 1048576 >/dev/null; exec waiter /tmp/fs/a fsync 1 4096'
 waits without --comm waiter --slow 5 fsync -- waiter /tmp/fs/a fsync 1 4096
-waits with --comm waiter --slow 5 fsync -- sh -c "$dirties" /tmp/fs/b 16
+waits with --comm waiter --slow 5 fsync -- sh -c "$dirties" /tmp/fs/b 64
 
 # of FILE KEY: of the slowest call; 0: none.
 of() { grep '"type":"wait","rank":1,' "/tmp/$1" | value "$2"; }
@@ -51,7 +51,7 @@ for run in without with; do
 	between $(($(clock $run) - $(of $run whole_ns))) 0 50000 "$run: the call takes what A measures"
 done
 is "$(tasks without | cut -d' ' -f1)" waiter "without B: A's own handles only" || note "$(cat /tmp/without)"
-is "$(tasks with | head -1 | cut -d' ' -f1,3)" "dirtier 16777216" "the journal part names B first, with all that it has dirtied" ||
+is "$(tasks with | head -1 | cut -d' ' -f1,3)" "dirtier 67108864" "the journal part names B first, with all that it has dirtied" ||
 	note "$(tasks with)"
 added=$(($(clock with) - $(clock without))) journal=$(($(part with) - $(part without)))
 [ $added -gt $slow_ns ] && [ $((journal * 100)) -ge $((added * 95)) ]
