@@ -6,6 +6,7 @@
 #
 # waits_journal: A writes 4 KiB and calls fsync; B has dirtied 64 MiB in the same ext4. A's parts add up to A's own clock, and the
 # journal part names B. Each command of null_blk takes 20 ms. A commit is divided into flushes and other commands.
+# On XFS, the journal part is larger by what B cost.
 
 slow_ns=20000000
 null_disk nullb0 irqmode=2 completion_nsec=$slow_ns memory_backed=1 hw_queue_depth=128 size=256
@@ -100,6 +101,28 @@ for fua in 1 0; do
 	umount /tmp/fs
 	null_remove nullb1
 done
+# The same on XFS, whose log does not tell who is behind it: B makes directories, which fsync has to write to the log, too.
+null_disk nullb2 irqmode=2 completion_nsec=$slow_ns memory_backed=1 hw_queue_depth=128 size=256
+set_scheduler nullb2 none
+echo 0 >/sys/block/nullb2/queue/wbt_lat_usec
+if command -v mkfs.xfs >/dev/null && load xfs >/dev/null 2>&1 &&
+	TEST_DIR=x TEST_DEV=x QA_CHECK_FS=x mkfs.xfs -f -q -K /dev/nullb2 >/tmp/mkfs 2>&1 && mount -t xfs /dev/nullb2 /tmp/fs; then
+	waiter /tmp/fs/a fsync 1 4096 >/dev/null
+	waits xfs_without --comm waiter --slow 5 fsync -- waiter /tmp/fs/a fsync 1 4096
+	# shellcheck disable=SC2016 # of the inner shell
+	waits xfs_with --comm waiter --slow 5 fsync -- sh -c '(cd /tmp/fs && seq 2000 | xargs mkdir); exec waiter /tmp/fs/a fsync 1 4096'
+	for run in xfs_without xfs_with; do
+		between $(($(clock $run) - $(of $run whole_ns))) 0 50000 "$run: the call takes what A measures"
+	done
+	added=$(($(clock xfs_with) - $(clock xfs_without))) journal=$(($(part xfs_with) - $(part xfs_without)))
+	[ $added -gt $slow_ns ] && [ $((journal * 100)) -ge $((added * 95)) ]
+	ok $? "xfs: without B the journal part is smaller by what B cost" || note "$journal of $added ns; $(cat /tmp/xfs_with)"
+	note "xfs: A took $(clock xfs_with) ns with B, $(clock xfs_without) without; $journal of the $added ns are in the journal part"
+	umount /tmp/fs
+else
+	skip "xfs" "no mkfs.xfs: install xfsprogs" && note "$(cat /tmp/mkfs)"
+fi
+null_remove nullb2
 # As it was, for the next test of this guest.
 sysctl -w vm.dirty_ratio=20 vm.dirty_background_ratio=10 vm.dirty_writeback_centisecs=500 >/dev/null
 done_testing
