@@ -2,10 +2,12 @@
 /*
  * serve.c: can a request, or the name of a device, break what `serve` answers? A libFuzzer target.
  * Lines of the input are what libmicrohttpd would pass on: method, path, version, Host, Accept;
- * then an address for --listen, labels, a query, the name of an event. Only a Host of ours gets the
- * metrics, and a label is never more than a label.
+ * then an address for --listen, labels, a query, the name of an event, Accept-Encoding,
+ * Sec-Fetch-Site, and a length if there is a body. Only a Host of ours gets the metrics, no request
+ * of another site's page and none with a body, and a label is never more than a label.
  */
-#define _GNU_SOURCE 1 /* strcasestr */
+#define _GNU_SOURCE 1 /* strcasestr, asprintf */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -29,6 +31,9 @@ enum {
 	LINE_OTHER_LABEL,
 	LINE_QUERY,
 	LINE_EVENT,
+	LINE_ENCODING,
+	LINE_SITE, /* empty: there is none */
+	LINE_BODY, /* likewise */
 	NR_LINES
 };
 
@@ -49,24 +54,27 @@ static bool is_ours(const char *host)
 	return false;
 }
 
+/* A second opinion, too: a browser says that a page of another site asks, and not for our page. */
+static bool is_strange(const char *site, const char *path)
+{
+	return *site && strcmp(site, "none") && strcmp(site, "same-origin") && strcmp(path, "/");
+}
+
 static void try_answer(char *const lines[NR_LINES])
 {
 	const struct host_list hosts = { names, 1, false };
+	const char *site = lines[LINE_SITE];
 	const struct answer_head head = {
-		lines[LINE_METHOD],
-		lines[LINE_PATH],
-		lines[LINE_VERSION],
-		lines[LINE_HOST],
-		1,
-		false,
-		NULL,
+		lines[LINE_METHOD], lines[LINE_PATH],	 lines[LINE_VERSION], lines[LINE_HOST], 1,
+		*lines[LINE_BODY],  *site ? site : NULL,
 	};
 	struct answer answer = answer__of(&head, &hosts);
 
 	if ((answer.page == ANSWER_LINE) != !!answer.text)
 		abort();
 	if (answer.status == 200 &&
-	    (!is_ours(lines[LINE_HOST]) || strcmp(lines[LINE_VERSION], "HTTP/1.1") > 0 ||
+	    (!is_ours(lines[LINE_HOST]) || is_strange(site, lines[LINE_PATH]) ||
+	     *lines[LINE_BODY] || strcmp(lines[LINE_VERSION], "HTTP/1.1") > 0 ||
 	     (strcmp(lines[LINE_METHOD], "GET") && strcmp(lines[LINE_METHOD], "HEAD"))))
 		abort();
 	if (answer.page == ANSWER_METRICS && strcmp(lines[LINE_PATH], "/metrics"))
@@ -116,6 +124,19 @@ static void try_accept(const char *accept)
 	if (accept__format(accept) == OPENMETRICS_1_0 &&
 	    !strcasestr(accept, "application/openmetrics-text"))
 		abort();
+}
+
+/* Who does not name it does not get it, and who then names it does. */
+static void try_encoding(const char *encoding)
+{
+	char *more = NULL;
+
+	if (strcasestr(encoding, "gzip"))
+		return;
+	if (accept__zips(encoding) || asprintf(&more, "%s, GZIP;q=0.1", encoding) < 0 ||
+	    !accept__zips(more))
+		abort();
+	free(more);
 }
 
 /* What is taken reads the same when it was printed. */
@@ -211,6 +232,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	try_answer(lines);
 	try_accept(lines[LINE_ACCEPT]);
+	try_encoding(lines[LINE_ENCODING]);
 	try_listen(lines[LINE_LISTEN]);
 	try_labels(lines);
 	try_query(lines[LINE_QUERY]);
