@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash disable=SC2154 # the caller sets results
 #
-# figures.sh: figures of `run guest` as the reports need them, and the goals for them. Sourced by report and report_guest,
-# which set results.
+# figures.sh: figures of `run guest` as the reports need them, and the goals for them. Sourced by the reports, which set
+# results.
 
 # What functions below that look into a guest's results take: arm64's, or those of the architecture in front of them.
 arch=arm64
@@ -54,6 +54,9 @@ missed() { echo $(($(beside fio) - $(beside "$1"))); }
 commit() { sed -n 's/^# measured //p' "$1" | head -1; }
 # release: of the guest's kernel.
 release() { sed -n 's/^# kernel //p' "$results/guest-$arch.tap" | head -1; }
+
+# host_machine: as `run host` found it: "Linux RELEASE, ARCHITECTURE, N CPUs (MODEL)".
+host_machine() { sed -n 's/^# machine //p' "$results/host.tsv"; }
 
 # in_cache WHAT FIELD: instructions of a read, 2 of 4 KiB, 3 of 1 MiB.
 in_cache() { awk -v what="$1" -v field="$2" '$2 == "cachecost" && $3 == what { print $(field + 2) }' "$results/guest-$arch.tap" | tail -1; }

@@ -3,11 +3,13 @@
  * replay.c: how many records a second does -r show? Makes a capture of random 4 KiB reads, as fio
  * does them on two NVMe drives and two others, and has iosonar show it to /dev/null: CPU time of
  * the whole process, best of nine. Views that divide latencies among tasks are also shown 500 tasks
- * on drives with queues, and the same reads with stages, as `record --stages` has them. `replay
- * IOSONAR...` measures several builds, turn by turn, so that what else the machine does disturbs
- * them alike; the ratio is that to the first. `replay -w FILE` keeps the capture and measures
- * nothing, with TASKS=500 that of 500 tasks, with STAGES=1 that with stages; VIEW=blame,sql
- * measures views of these names only, TURNS=3 the best of three.
+ * on drives with queues, and the same reads with stages, as `record --stages` has them. Views that
+ * only add up are also measured by the clock, with -j 2 and -j 1, of six times as many records: the
+ * best of five. `replay IOSONAR...` measures several builds, turn by turn, so that what else the
+ * machine does disturbs them alike; the ratio is that to the first. `replay -w FILE` keeps the
+ * capture and measures nothing, with TASKS=500 that of 500 tasks, with STAGES=1 that with stages;
+ * VIEW=blame,sql measures views of these names only, TURNS=3 the best of three,
+ * RECORDS=20000 a capture of this many records.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -16,6 +18,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include "capture/write.h"
 #include "wire/io_stages.h"
@@ -23,8 +26,17 @@
 #include "../device_model.h"
 
 enum { RECORDS = 2000000, JOBS = 8, TURNS = 9, BUILDS = 8, BENCH_WORDS = 10, MANY_TASKS = 500 };
+enum { SHARED_TIMES = 6, SHARED_TURNS = 5 };
 
 static uint64_t noise = 88172645463325252ULL;
+
+/* What the environment says, or the usual number. */
+static uint64_t bench_number(const char *name, uint64_t usual)
+{
+	const char *given = getenv(name);
+
+	return given ? strtoull(given, NULL, 10) : usual;
+}
 
 static uint64_t draw(uint64_t most)
 {
@@ -145,7 +157,7 @@ static int bench_devices(struct capture_writer *writer)
 	return err;
 }
 
-static int bench_make(const char *path, enum bench_capture capture)
+static int bench_make(const char *path, enum bench_capture capture, uint64_t nr)
 {
 	struct capture_options options = { .path = path };
 	struct capture_clock clock = { 1000000000, 1000000000, 1700000000000000000 };
@@ -160,7 +172,7 @@ static int bench_make(const char *path, enum bench_capture capture)
 	err = bench_devices(writer);
 	err = err ? err : capture_writer__clock(writer, &clock);
 	bench_start_queues();
-	for (uint64_t i = 0; i < RECORDS && !err; i++) {
+	for (uint64_t i = 0; i < nr && !err; i++) {
 		(capture == BENCH_MANY ? bench_next_of_many : bench_next)(&staged.record, i);
 		if (capture == BENCH_STAGED)
 			bench_set_stages(&staged);
@@ -180,10 +192,18 @@ static double bench_children_s(void)
 	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-/* Seconds of CPU; 0: it failed. */
-static double bench_run(char *const *argv)
+static double bench_wall_s(void)
 {
-	double began_s = bench_children_s();
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Seconds that passed on this clock; 0: it failed. */
+static double bench_run(char *const *argv, double (*now_s)(void))
+{
+	double began_s = now_s();
 	pid_t child = fork();
 	int status = 1;
 
@@ -197,7 +217,7 @@ static double bench_run(char *const *argv)
 	}
 	if (child < 0 || waitpid(child, &status, 0) < 0 || status)
 		return 0;
-	return bench_children_s() - began_s;
+	return now_s() - began_s;
 }
 
 /* What is measured: the words of a command; @ stands for the capture. */
@@ -235,9 +255,11 @@ static const struct bench_view {
 
 static void bench_print(const char *name, const double *best_s, char *const *builds, int nr)
 {
+	const double records = (double)bench_number("RECORDS", RECORDS);
+
 	for (int i = 0; i < nr; i++)
 		printf("%-22s %6.2f M records/s %5.0f ns/record %5.2f  %s\n", i ? "" : name,
-		       RECORDS / best_s[i] / 1e6, best_s[i] / RECORDS * 1e9, best_s[0] / best_s[i],
+		       records / best_s[i] / 1e6, best_s[i] / records * 1e9, best_s[0] / best_s[i],
 		       builds[i]);
 	fflush(stdout);
 }
@@ -246,9 +268,7 @@ static int bench_measure(const char *path, char *const *builds, int nr,
 			 const struct bench_view *view)
 {
 	double best_s[BUILDS] = { 0 };
-
-	const char *given = getenv("TURNS");
-	const int turns = given ? atoi(given) : TURNS;
+	const int turns = (int)bench_number("TURNS", TURNS);
 
 	for (int turn = 0; turn < turns; turn++) {
 		for (int i = 0; i < nr; i++) {
@@ -258,7 +278,7 @@ static int bench_measure(const char *path, char *const *builds, int nr,
 			for (int w = 0; w < BENCH_WORDS && view->words[w]; w++)
 				argv[w + 1] =
 					(char *)(*view->words[w] == '@' ? path : view->words[w]);
-			took_s = bench_run(argv);
+			took_s = bench_run(argv, bench_children_s);
 			if (!took_s)
 				return fprintf(stderr, "%s %s failed\n", builds[i], view->name);
 			best_s[i] = !turn || took_s < best_s[i] ? took_s : best_s[i];
@@ -291,10 +311,87 @@ static int bench_all(char *const *builds, int nr, enum bench_capture capture)
 	if (fd < 0)
 		return 1;
 	close(fd);
-	err = bench_make(path, capture);
+	err = bench_make(path, capture, bench_number("RECORDS", RECORDS));
 	for (size_t i = 0; !err && i < sizeof(bench_views) / sizeof(bench_views[0]); i++)
 		if (bench_views[i].capture == capture && bench_is_asked(&bench_views[i]))
 			err = bench_measure(path, builds, nr, &bench_views[i]);
+	unlink(path);
+	return err;
+}
+
+/* ---- two processes beside one ---- */
+
+/* Seconds of wall time, the best of some; 0: it failed. */
+static double bench_wall(const char *build, const char *path, const char *jobs,
+			 const struct bench_view *view)
+{
+	const int turns = (int)bench_number("TURNS", SHARED_TURNS);
+	char *argv[BENCH_WORDS + 4] = { (char *)build };
+	double best_s = 0, took_s;
+	int nr = 1;
+
+	for (; nr <= BENCH_WORDS && view->words[nr - 1]; nr++)
+		argv[nr] = (char *)(*view->words[nr - 1] == '@' ? path : view->words[nr - 1]);
+	argv[nr++] = "-j";
+	argv[nr] = (char *)jobs;
+	for (int turn = 0; turn < turns; turn++) {
+		took_s = bench_run(argv, bench_wall_s);
+		if (!took_s)
+			return 0;
+		best_s = !turn || took_s < best_s ? took_s : best_s;
+	}
+	return best_s;
+}
+
+static const struct bench_view bench_shared[] = {
+	{ "latency", { "latency", "-r", "@" } },
+	{ "latency --by comm,size", { "latency", "-r", "@", "--by", "comm,size" } },
+	{ "trace -o text", { "trace", "-r", "@" } },
+	{ "trace -o csv", { "trace", "-r", "@", "-o", "csv" } },
+	{ "trace -o json", { "trace", "-r", "@", "-o", "json" } },
+	{ "export -o csv", { "export", "-r", "@", "-o", "csv" } },
+};
+
+static int bench_jobs(const char *build, const char *path)
+{
+	for (size_t i = 0; i < sizeof(bench_shared) / sizeof(bench_shared[0]); i++) {
+		const struct bench_view *view = &bench_shared[i];
+		double one_s, two_s;
+
+		if (!bench_is_asked(view))
+			continue;
+		one_s = bench_wall(build, path, "1", view);
+		two_s = bench_wall(build, path, "2", view);
+		if (!one_s || !two_s)
+			return fprintf(stderr, "%s -j failed\n", view->name);
+		printf("%-22s %5.2f times as fast with -j 2: %.3f s, then %.3f s\n", view->name,
+		       one_s / two_s, one_s, two_s);
+		fflush(stdout);
+	}
+	return 0;
+}
+
+static bool bench_shares(void)
+{
+	for (size_t i = 0; i < sizeof(bench_shared) / sizeof(bench_shared[0]); i++)
+		if (bench_is_asked(&bench_shared[i]))
+			return true;
+	return false;
+}
+
+static int bench_share(const char *build)
+{
+	char path[] = "/tmp/iosonar-bench-XXXXXX";
+	int fd, err;
+
+	if (!bench_shares())
+		return 0;
+	fd = mkstemp(path);
+	if (fd < 0)
+		return 1;
+	close(fd);
+	err = bench_make(path, BENCH_PLAIN, SHARED_TIMES * bench_number("RECORDS", RECORDS)) ||
+	      bench_jobs(build, path);
 	unlink(path);
 	return err;
 }
@@ -308,14 +405,16 @@ int main(int argc, char **argv)
 	int nr = argc > 1 ? argc - 1 : 1, err = 0;
 
 	if (argc == 3 && !strcmp(argv[1], "-w"))
-		return bench_make(argv[2], getenv("TASKS")    ? BENCH_MANY
-					   : getenv("STAGES") ? BENCH_STAGED
-							      : BENCH_PLAIN) != 0;
+		return bench_make(argv[2],
+				  getenv("TASKS")    ? BENCH_MANY
+				  : getenv("STAGES") ? BENCH_STAGED
+						     : BENCH_PLAIN,
+				  bench_number("RECORDS", RECORDS)) != 0;
 	snprintf(beside, sizeof(beside), "%.*s../iosonar", slash ? (int)(slash + 1 - argv[0]) : 0,
 		 argv[0]);
 	if (nr > BUILDS)
 		return 1;
 	for (int i = 0; !err && i < NR_BENCH_CAPTURES; i++)
 		err = bench_all(builds, nr, (enum bench_capture)i);
-	return err != 0;
+	return err || bench_share(builds[0]);
 }

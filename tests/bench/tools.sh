@@ -15,6 +15,9 @@ tools() {
 	echo biolatency biolatency-D biosnoop bpftrace-histogram bpftrace-print
 }
 
+# host_tools: on this machine only: what a tool's process takes of a CPU cannot be measured where time is instructions.
+host_tools() { echo trace-w; }
+
 # stage_tools: those that follow an I/O from its submission on: how long it waited where, who submitted it.
 stage_tools() { echo layers slow-alone slow stacks biosnoop-Q biostacks bpftrace-biostacks; }
 
@@ -45,6 +48,7 @@ title() {
 	floor-stack) echo "a program that takes the kernel's stack, and one that reads the clock" ;;
 	latency-one) echo "iosonar latency, one job" ;;
 	latency | trace | record | layers | slow | stacks | waits) echo "iosonar $1" ;;
+	trace-w) echo "iosonar trace -w" ;;
 	slow-alone) echo "iosonar slow --stack none" ;;
 	biolatency-D) echo "biolatency -D" ;;
 	biosnoop-Q) echo "biosnoop -Q" ;;
@@ -117,6 +121,7 @@ start() {
 	floor-stack) set -- "$2" "$floor" stack:block_bio_queue clock:block_rq_complete ;;
 	latency | trace | layers | slow | stacks) set -- "$2" "$iosonar" "$1" ${only:+-d "$only"} ;;
 	slow-alone) set -- "$2" "$iosonar" slow --stack none ${only:+-d "$only"} ;;
+	trace-w) set -- "$2" "$iosonar" trace -w "$2.capture" ${only:+-d "$only"} ;;
 	record) set -- "$2" "$iosonar" record -w "$2.capture" ${only:+-d "$only"} ;;
 	# Issues and ends of requests.
 	perf) set -- "$2" "$peers/perf" record -a -m 1024 -o "$2.data" -e block:block_rq_issue,block:block_rq_complete ;;

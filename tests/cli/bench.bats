@@ -57,8 +57,9 @@ host() {
 	echo "# measured 0123456789ab 2026-01-01"
 	echo "# machine Linux 6.18.1, $1, 2 CPUs (a model)"
 	echo "# seconds 2"
+	echo "# start 9100 8200"
 	echo "1 none 200000 400000 0 0 400000 0 0 400000"
-	for tool in $(every_tool) latency-one; do
+	for tool in $(every_tool) trace-w latency-one; do
 		echo "1 $tool 200000 400000 0 0 400000 $((400000 * (n += 50))) 800000 400000"
 	done
 }
@@ -77,6 +78,7 @@ replay() {
 	for view in latency "trace -o text" "trace -o csv" "trace -o json" pattern report "sql, 4 columns"; do
 		printf '%-22s %6.2f M records/s %5.0f ns/record %5.2f  iosonar\n' "$view" 7 143 1
 	done
+	printf '%-22s %5.2f times as fast with -j 2: %.3f s, then %.3f s\n' latency 1.85 0.37 0.2 "trace -o csv" 1.5 0.9 0.6
 }
 
 analysis() {
@@ -131,6 +133,11 @@ setup_file() {
 	grep -qF "| drives, stages | 2.0 | 7.00 | met |" "$report"
 	grep -qF "| tables of latency on 128 CPUs with 64 drives: MiB | 256 | 242 | met |" "$report"
 	grep -qF "| the same: ms of CPU time until they are made | 150 | 48 | met |" "$report"
+	grep -qF "| iosonar trace -w: us of CPU time of its process per record | 0.06 | 0.000 | met |" "$report"
+	grep -qF "| a whole start of latency on this machine: ms until its COMMAND runs | 150 | 9.1 | met |" "$report"
+	grep -qF "| the same, and the end: ms of CPU time | 150 | 8.2 | met |" "$report"
+	grep -qF "| latency | 1.7 | 1.85 | met | 0.370 | 0.200 |" "$report"
+	grep -qF "| trace -o csv | 1.7 | 1.50 | **missed** | 0.900 | 0.600 |" "$report"
 	grep -qE "^\| latency, two jobs to one job on one CPU \| 1.10 \| 0\.[0-9]* \| met" "$report"
 	! grep -E '(met|missed\*\*) \|' "$report" | grep -E '\| *\||\| (-|-?nan|inf) \|' || return 1
 }
@@ -157,6 +164,23 @@ setup_file() {
 	sed '/^drives, stages/d' "$results/analysis.txt" >"$results/part/analysis.txt"
 	run -1 tests/bench/report_analysis "$results/part"
 	[[ $output == *"does not have 'drives, stages'"* ]]
+}
+
+@test "the sections of this machine and of replay need nothing of a guest" {
+	mkdir "$results/here"
+	cp "$results"/{host.tsv,tables.txt,replay.txt} "$results/here/"
+	tests/bench/report_host "$results/here" >"$results/section.md"
+	grep -q "^Measured 0123456789ab 2026-01-01 on Linux 6.18.1, x86_64, 2 CPUs (a model)[.]" "$results/section.md"
+	grep -qE "^\| iosonar trace -w \| [0-9]+ \| 2 \|" "$results/section.md"
+	sed -i '/^1 biosnoop /d; s/^# seconds/# absent biosnoop failed to attach: -2\n&/' "$results/here/host.tsv"
+	tests/bench/report_host "$results/here" >"$results/section.md"
+	grep -qF 'biosnoop does not start on this kernel: `failed to attach: -2`.' "$results/section.md"
+	grep -qF "| trace to biosnoop | 0.20 | - | not measured |" "$results/section.md"
+	tests/bench/report_replay "$results/here" >"$results/section.md"
+	grep -qF "| pattern | 6 | 7.00 | met |" "$results/section.md"
+	sed -i '/-j 2/d' "$results/here/replay.txt"
+	run -1 tests/bench/report_replay "$results/here"
+	[[ $output == *"no view with -j 2"* ]]
 }
 
 @test "cited finds in a report all that is cited" {
