@@ -81,23 +81,29 @@ is "$kernel" "$reads $writes" "the kernel counts what fio did"
 is "$(counted "$dev" read) $(counted "$dev" write)" "$reads $writes" "so does serve"
 is "$(grep '^iosonar_lost_total' /tmp/page | grep -cv ' 0$')" 0 "no reason of a loss is above 0" || note "$(grep '^iosonar_lost_total' /tmp/page)"
 
-# flat NAME COLUMN KIB WORDS: after the first minute, which is what serve keeps of commands, its memory stays within so much, WORDS say
-# why; and in the next column its open files.
+# flat NAME COLUMN SINCE KIB WORDS: from second SINCE on its memory stays within so much, WORDS say why; and in the next column its
+# open files.
 flat() {
-	awk -v memory="$2" '
-		$1 < 60 { next }
+	awk -v memory="$2" -v since="$3" '
+		$1 < since { next }
 		!nr++ { first = least = most = $memory; fewest = many = $(memory + 1) }
 		{ last = $memory; files = $(memory + 1) }
 		last < least { least = last } last > most { most = last }
 		files < fewest { fewest = files } files > many { many = files }
 		END { print most - least, many - fewest, first + 0, last + 0, fewest + 0, many + 0 }' /tmp/samples >/tmp/flat
 	read -r grown opened first last fewest many </tmp/flat
-	note "$1: $first KiB after a minute, $last KiB at the end; $fewest to $many open files"
-	between "$grown" 0 "$3" "$1: its memory stays within $4"
+	note "$1: $first KiB after $3 s, $last KiB at the end; $fewest to $many open files"
+	between "$grown" 0 "$4" "$1: its memory stays within $5"
 	between "$opened" 0 2 "$1: the number of open files stays within 2"
 }
-flat serve 2 $((1024 + 8192 + nr)) "1 MiB, 8 MiB for what pages may ask for, and 1 KiB for each disk"
-flat record 4 1024 "1 MiB"
+note "KiB of serve and record by minute: $(awk '$1 >= next_min { printf "%s%d %d", gap, $2, $4; gap = ", "; next_min = $1 + 60 }' /tmp/samples)"
+# The commands of a minute are what serve keeps, the events of five minutes what pages may ask for.
+if [ "$seconds" -ge 900 ]; then
+	flat serve 2 360 1024 "1 MiB from second 360 on"
+else
+	flat serve 2 60 $((1024 + 8192 + nr)) "1 MiB, 8 MiB for what pages may ask for, and 1 KiB for each disk"
+fi
+flat record 4 60 1024 "1 MiB"
 
 kill -INT $record
 wait $record
