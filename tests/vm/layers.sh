@@ -52,8 +52,8 @@ set_scheduler "$dev" none
 stands_still 256Ki 1503
 if [ "$stands_cells" -gt 0 ]; then
 	whole /tmp/l "what 1,024 cells have no room for is in the kernel's ring"
-else # an old kernel's programs have no cells: everything is in the kernel's ring
-	is "${stands_lost:-0}" $((1503 - 262144 / 224)) "what the kernel's ring has no room for is lost and counted"
+else # an old kernel's programs have no cells: everything is in the kernel's ring, 240 bytes for each
+	is "${stands_lost:-0}" $((1503 - 262144 / 240)) "what the kernel's ring has no room for is lost and counted"
 fi
 stands_still 32Ki 1503
 [ "${stands_lost:-0}" -gt 0 ]
