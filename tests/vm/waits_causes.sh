@@ -69,6 +69,17 @@ ok $? "ahead: it waits for the device" || note "$(cat /tmp/ahead)"
 is "$(of ahead read others)" 0 "ahead: and for no other task" || grep -o '"sleeps".*' /tmp/ahead | head -3 | sed 's/^/# /'
 null_remove nullb1
 
+# Another task reads a page, and waiter needs it before it is there; or it is there. The open descriptor keeps the page.
+ln -s "$(command -v waiter)" /tmp/leader
+# shellcheck disable=SC2016 # of the inner shell
+warm='exec 3<"$0"; /tmp/leader "$0" read 1 65536 >/dev/null; for i in 1 2 3 4 5 6 7 8 9 10; do waiter "$0" read 1 4096; done'
+# shellcheck disable=SC2016
+cold='for i in 1 2 3 4 5 6 7 8 9 10; do /tmp/leader "$0" read 1 65536 >/dev/null & sleep 0.005; waiter "$0" read 1 4096; wait; done'
+waits first -- sh -c "$warm" /dev/nullb0
+waits second --slow 5 -- sh -c "$cold" /dev/nullb0
+owns second first read others $((4 * slow_ns))
+is "$(of second read device)" 0 "second: nor has it I/O of its own"
+
 # A limit of the cgroup. Reads of 64 KiB at 1 MiB a second.
 echo +io >/sys/fs/cgroup/cgroup.subtree_control
 mkdir /sys/fs/cgroup/limited
