@@ -126,15 +126,9 @@ if ! { modprobe -r nvme && modprobe nvme io_queue_depth=2 && wait_for 20 disk io
 fi
 nvme=$(disk io0)
 set_scheduler "$nvme" none
-started layers /tmp/nvme -d "$nvme" --op read
-sh -c "$jobs" "/dev/$nvme" >/tmp/nvme.calls
-measured
-is $? 0 "nvme: exit status"
-whole /tmp/nvme "nvme: nothing is lost"
-adds_up /tmp/nvme "$nvme" read "nvme: the steps are the whole"
+layers nvmes "$nvme" read waiter "/dev/$nvme" read 160 4096 direct
+none_but nvmes none
+layers nvme "$nvme" read sh -c "$jobs" "/dev/$nvme"
+owns nvme nvmes tag 500000000
 is "$(step /tmp/nvme "$nvme" read Q2C count)" 160 "nvme: 160 reads"
-dev=$nvme op=read
-[ "$(of nvme tag)" -gt $(($(of nvme Q2C) / 2)) ] && [ "$(of nvme tag)" -gt $(($(of nvme Q2G) * 19)) ]
-ok $? "nvme: most of the time they wait for a tag" || note "tag $(of nvme tag) Q2G $(of nvme Q2G) of $(of nvme Q2C)"
-none_but nvme tag
 done_testing

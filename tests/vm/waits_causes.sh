@@ -56,6 +56,16 @@ owns() {
 	none_but "$1" "$3" "$4"
 }
 
+# A drive that is 50 ms slower. The delay can be 0: then it is the drive behind it.
+load dm_delay >/dev/null 2>&1
+dmsetup create slow --table "0 131072 delay /dev/nullb0 0 0" >/tmp/dm 2>&1 || note "$(cat /tmp/dm)"
+waits undelayed -- waiter /dev/dm-0 read 7 4096 direct
+dmsetup remove slow
+dmsetup create slow --table "0 131072 delay /dev/nullb0 0 50" >/tmp/dm 2>&1 || note "$(cat /tmp/dm)"
+waits delayed --slow 5 -- waiter /dev/dm-0 read 7 4096 direct
+dmsetup remove slow
+owns delayed undelayed read device 350000000
+
 # A sequential reader waits for what it has submitted in an earlier call: read-ahead of 4 MiB, which are several bios. The disk does
 # one command at a time, and the others are in the scheduler.
 null_disk nullb1 irqmode=2 completion_nsec=$slow_ns memory_backed=1 hw_queue_depth=1 submit_queues=1 size=32
