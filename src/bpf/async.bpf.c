@@ -21,13 +21,14 @@ char LICENSE[] SEC("license") = "GPL";
 
 /* ---- submission ---- */
 
-/* flags: of the request. With SQPOLL a thread of the kernel submits; its process has the name. */
+/* flags: of the request. With SQPOLL a thread of the kernel submits; its process has the name. comm
+ * is zeroes: kernels may keep the end of an earlier name behind a shorter one. */
 inline_always void submitter_comm(void *comm, __u8 flags)
 {
 	struct task_struct___leader *task = (void *)bpf_get_current_task();
 
 	if (flags & ASYNC_SQPOLL)
-		BPF_CORE_READ_INTO((char(*)[ASYNC_COMM_LEN])comm, task, group_leader, comm);
+		BPF_CORE_READ_STR_INTO((char(*)[ASYNC_COMM_LEN])comm, task, group_leader, comm);
 	else
 		bpf_get_current_comm(comm, ASYNC_COMM_LEN);
 }

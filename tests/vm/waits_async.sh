@@ -136,13 +136,18 @@ is "$(fio_ios /tmp/sqpoll.fio read) $(of sqpoll read total count) $(of sqpoll re
 is "$(grep -c '"type":"async_request".*"polled":0,"sqpoll":1' /tmp/sqpoll)" 1 "sqpoll: the flag" || note "$(grep async_request /tmp/sqpoll)"
 
 # A ring that polls, on a drive with a queue for it.
-modprobe -r nvme && modprobe nvme poll_queues=1 && wait_for 20 disk io0 && wait_for 20 test -b "/dev/$(disk io0)"
-ok $? "an NVMe drive with a queue for polling"
-async polled --slow 1 -- --filename="/dev/$(disk io0)" --rw=randread --iodepth=1 --number_ios=31 --io_size=1T --hipri=1
-is "$(fio_ios /tmp/polled.fio read) $(of polled read total count) $(of polled read device count)" "31 31 31" "polled: as many requests as fio's" ||
-	note "$(cat /tmp/polled)"
-is "$(grep -c '"type":"async_request".*"polled":1,"sqpoll":0' /tmp/polled)" 1 "polled: the flag" || note "$(grep async_request /tmp/polled)"
-modprobe -r nvme && modprobe nvme && wait_for 20 disk io0
+case $(uname -r) in
+5.10.*) skip "polled" "this kernel has no event for the completions of such a ring" ;;
+*)
+	modprobe -r nvme && modprobe nvme poll_queues=1 && wait_for 20 disk io0 && wait_for 20 test -b "/dev/$(disk io0)"
+	ok $? "an NVMe drive with a queue for polling"
+	async polled --slow 1 -- --filename="/dev/$(disk io0)" --rw=randread --iodepth=1 --number_ios=31 --io_size=1T --hipri=1
+	is "$(fio_ios /tmp/polled.fio read) $(of polled read total count) $(of polled read device count)" "31 31 31" "polled: as many requests as fio's" ||
+		note "$(cat /tmp/polled)"
+	is "$(grep -c '"type":"async_request".*"polled":1,"sqpoll":0' /tmp/polled)" 1 "polled: the flag" || note "$(grep async_request /tmp/polled)"
+	modprobe -r nvme && modprobe nvme && wait_for 20 disk io0
+	;;
+esac
 
 # A ring with room for 28 requests.
 iosonar waits --async -o json --comm fio --buffer 4096 -- fio --name=t --ioengine=io_uring --bs=4k --direct=1 --filename=/dev/nullb0 \
