@@ -155,7 +155,7 @@ runs_each() {
 				eval "why 0 $given"
 				: >"$tmp/said"
 				runs_each
-				! grep -q $other "$tmp/said" || { cat "$tmp/lines" "$tmp/said"; return 1; }
+				! grep -q "$other" "$tmp/said" || { cat "$tmp/lines" "$tmp/said"; return 1; }
 			done
 		done
 	done
