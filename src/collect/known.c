@@ -93,22 +93,22 @@ static bool known_has_frame(const struct learned *s, uint64_t word)
 
 static void known_begin(struct learned *s, const struct known_copy *copy)
 {
-	struct known_place *fewer;
+	struct known_place found[KNOWN_WORDS];
+	uint16_t nr = 0;
 
 	s->last = s->nr_frames -
 		  (copy->of_kernel_thread ? KNOWN_OUTER_OF_KERNEL_THREAD : KNOWN_OUTER);
-	s->places = calloc(KNOWN_WORDS, sizeof(s->places[0]));
-	if (!s->places)
-		return;
 	for (uint16_t i = 0; i < copy->nr; i++) {
 		uint64_t word = known_return_address(copy->words[i]);
 
 		if (known_has_frame(s, word))
-			s->places[s->nr_places++] = (struct known_place){ .at = i, .word = word };
+			found[nr++] = (struct known_place){ .at = i, .word = word };
 	}
-	fewer = realloc(s->places, (s->nr_places + 1U) * sizeof(s->places[0]));
-	if (fewer)
-		s->places = fewer;
+	s->places = calloc(nr + 1U, sizeof(found[0]));
+	if (!s->places)
+		return;
+	memcpy(s->places, found, nr * sizeof(found[0]));
+	s->nr_places = nr;
 }
 
 static void known_compare(struct learned *s, const struct known_copy *copy)

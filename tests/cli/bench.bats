@@ -174,7 +174,7 @@ setup_file() {
 	grep -qE "^\| iosonar trace -w \| [0-9]+ \| 2 \|" "$results/section.md"
 	sed -i '/^1 biosnoop /d; s/^# seconds/# absent biosnoop failed to attach: -2\n&/' "$results/here/host.tsv"
 	tests/bench/report_host "$results/here" >"$results/section.md"
-	grep -qF 'biosnoop does not start on this kernel: `failed to attach: -2`.' "$results/section.md"
+	grep -qF 'biosnoop does not start on this kernel: '"\`failed to attach: -2\`." "$results/section.md"
 	grep -qF "| trace to biosnoop | 0.20 | - | not measured |" "$results/section.md"
 	tests/bench/report_replay "$results/here" >"$results/section.md"
 	grep -qF "| pattern | 6 | 7.00 | met |" "$results/section.md"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# shellcheck shell=dash disable=SC1091,SC2034 # tools.sh is tests/bench/tools.sh, which reads and sets these
+# shellcheck shell=dash disable=SC1091,SC2034,SC2154 # tools.sh is tests/bench/tools.sh, which reads and sets these
 # shape: nvme icount large
 # kernels: none
 # brings: tests/bench/tools.sh
