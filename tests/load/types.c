@@ -179,7 +179,8 @@ static void compare_field(struct compare *c, const struct field *want, const str
 {
 	long long want_size = btf__resolve_size(c->declared, want->id);
 	long long got_size = btf__resolve_size(c->actual, got->id);
-	const char *want_to, *got_to;
+	char want_to[64];
+	const char *got_to;
 
 	if (got->bits != want->bits)
 		wrong(c, "%s: %u bits here, declared %u", name, got->bits, want->bits);
@@ -192,7 +193,7 @@ static void compare_field(struct compare *c, const struct field *want, const str
 		wrong(c, "%s: %lld bytes here, declared %lld", name, got_size, want_size);
 	if (!btf_is_ptr(want->type) || !btf_is_ptr(got->type))
 		return;
-	want_to = target_name(c->declared, want->type);
+	base_name(target_name(c->declared, want->type), want_to, sizeof(want_to));
 	got_to = target_name(c->actual, got->type);
 	if (*want_to && strcmp(want_to, got_to))
 		wrong(c, "%s: points to %s here, declared %s", name, got_to, want_to);
@@ -364,7 +365,8 @@ static bool is_of_the_kernel(const struct btf *kernel, const struct btf_type *t,
 		return false;
 	/* Our own tables, unless the kernel has that name too. */
 	if ((!strncmp(name, "io_", 3) || !strncmp(name, "inflight_", 9) ||
-	     !strncmp(name, "async_", 6) || !strncmp(name, "unw", 3)) &&
+	     !strncmp(name, "async_", 6) || !strncmp(name, "known_", 6) ||
+	     !strncmp(name, "unw", 3)) &&
 	    btf__find_by_name_kind(kernel, name, btf_kind(t)) < 0)
 		return false;
 	for (size_t i = 0; i < sizeof(not_ours) / sizeof(not_ours[0]); i++)
