@@ -62,11 +62,12 @@ const chart = (() => {
 		return svg('line', {x1: x1.toFixed(1), y1: y1.toFixed(1), x2: x2.toFixed(1), y2: y2.toFixed(1), class: kind});
 	}
 
-	// A label at the right edge is moved to the left until all of it is seen: a half of it has 4 units for each character.
+	// A label at the right edge is moved to the left until all of it is seen. A character is at most two thirds as wide as its font.
 	function axisX(box, scale, ticks, words) {
+		const drawn = document.querySelector('.chart'), font = drawn && parseFloat(getComputedStyle(drawn).getPropertyValue('--label')) || 12;
 		return svg('g', {class: 'axis'}, line(box.left, box.bottom, box.right, box.bottom, 'base'), ticks.map(tick => svg('g', null,
 			line(scale(tick), box.bottom, scale(tick), box.bottom + 4, 'base'),
-			text(Math.min(scale(tick), width - 4 * words(tick).length), box.bottom + 18, words(tick), {'text-anchor': 'middle'}))));
+			text(Math.min(scale(tick), width - font / 3 * words(tick).length), box.bottom + 18, words(tick), {'text-anchor': 'middle'}))));
 	}
 
 	function axisY(box, scale, ticks, words) {

@@ -267,6 +267,19 @@ def test_hostile():
     server.stop()
 
 
+# Where the last tick of time may stand, and its label is cut off.
+LATE_LABELS = """
+    const node = document.querySelector('#section-time .chart'), cut = [];
+    for (let x = 900; x <= 1066; x += 6) {
+        const axis = chart.axisX(chart.area(340), () => x, [0], () => '23:59:59');
+        node.append(axis);
+        if (axis.getBoundingClientRect().right > node.getBoundingClientRect().right + 1)
+            cut.push(x);
+        axis.remove();
+    }
+    return cut;"""
+
+
 def test_phone():
     server = Server()
     server.devices.append(('nvme2n1', 'A model with a long name 1234567890 1234567890'))
@@ -285,6 +298,7 @@ def test_phone():
     chart.send_keys(Keys.END, Keys.ENTER)
     tap.eq(len(b.rows('#commands-table')), 1, 'a cell opens')
     tap.fits_phone(b, 'the live page')
+    tap.eq(b.run(LATE_LABELS), [], 'and a label of time is in sight at whatever second it stands')
     dark = b.run("return page.color('--paper')")
     b.find('button.theme').click()
     tap.ok(b.run("return page.color('--paper')") != dark, 'dark where that is preferred, light by the button')
