@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 
 #define LOOP_EVENTS_MAX	   16
@@ -53,6 +54,7 @@ struct loop {
 	bool interrupted;	  /* by a signal */
 	sigset_t taken, old_mask; /* taken: those that end the loop */
 	sigset_t asked;		  /* those of loop__on_signal */
+	sigset_t handled;	  /* those of taken that loop_on_late_signal handles */
 	struct sigaction old_pipe, old_chld;
 };
 
@@ -189,6 +191,7 @@ static int loop_take_signals(struct loop *loop)
 
 	loop_choose_signals(loop);
 	sigemptyset(&loop->asked);
+	sigemptyset(&loop->handled);
 	sigprocmask(SIG_BLOCK, &loop->taken, &loop->old_mask);
 	sigaction(SIGPIPE, &ignore, &loop->old_pipe);
 	/* Where SIGCHLD is ignored, a child's status is thrown away. */
@@ -200,10 +203,43 @@ static int loop_take_signals(struct loop *loop)
 	return loop_add(loop, &source);
 }
 
+/*
+ * While a run writes its summary, a second Ctrl-C kills it. A signal within a second of the run's
+ * end is dropped: timeout(1) sends its signal twice, to us and to our process group.
+ */
+static uint64_t loop_ended_ns;
+static const uint64_t loop_second_ns = 1000000000;
+
+static void loop_on_late_signal(int number)
+{
+	if (clock__mono_ns() - loop_ended_ns >= loop_second_ns)
+		_exit(128 + number);
+}
+
+static void loop_watch_late_signals(struct loop *loop)
+{
+	const struct sigaction late = { .sa_handler = loop_on_late_signal, .sa_flags = SA_RESTART };
+	const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction old;
+
+	loop_ended_ns = clock__mono_ns();
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		if (!sigismember(&loop->taken, numbers[i]) || sigaction(numbers[i], NULL, &old) ||
+		    old.sa_handler != SIG_DFL)
+			continue;
+		sigaction(numbers[i], &late, NULL);
+		sigaddset(&loop->handled, numbers[i]);
+	}
+}
+
 static void loop_restore_signals(struct loop *loop)
 {
+	const struct sigaction plain = { .sa_handler = SIG_DFL };
 	struct timespec now = { 0 };
 
+	for (int number = 1; number < NSIG; number++)
+		if (sigismember(&loop->handled, number) == 1)
+			sigaction(number, &plain, NULL);
 	/* Those of our signals that are still pending would kill us when they are unblocked. */
 	while (sigtimedwait(&loop->asked, NULL, &now) > 0)
 		;
@@ -471,8 +507,8 @@ int loop__run(struct loop *loop)
 	loop_close(&loop->child.gate_fd);
 	while (!err && !loop->stopped)
 		err = loop_turn(loop);
-	/* From here on a second Ctrl-C has its default effect: it kills. */
 	loop_on_signal(loop);
+	loop_watch_late_signals(loop);
 	sigorset(&left, &loop->old_mask, &loop->asked);
 	sigprocmask(SIG_SETMASK, &left, NULL);
 	return err;

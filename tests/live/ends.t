@@ -47,10 +47,12 @@ started() {
 	done
 }
 
-check_signal() { # check_signal SIGNAL
+check_signal() { # check_signal SIGNAL: it comes twice, as timeout(1) sends it
 	started
 	reads 31
 	kill -"$1" "$pid"
+	sleep 0.001
+	kill -"$1" "$pid" 2>/dev/null
 	wait "$pid"
 	is "$?" 0 "${view[*]}: $1: exit 0" || sed 's/^/# /' "$tmp/said"
 	whole "${view[*]}: $1"
