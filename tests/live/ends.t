@@ -5,22 +5,10 @@
 set -u
 # shellcheck source=tests/live/lib.sh
 . "$(dirname "$0")/lib.sh"
-disk=''
-
-# shellcheck disable=SC2317 # called by the trap
-clean() {
-	[ -z "$disk" ] || losetup -d "$disk"
-	[ -z "$tmp" ] || rm -rf "$tmp"
-}
-trap clean EXIT
-trap "exit 1" HUP INT TERM
-
-[ "$(id -u)" -eq 0 ] || skip_all "needs root"
-{ command -v losetup && [ -e /dev/loop-control ]; } >/dev/null || skip_all "no loop device can be made here"
-[ -r /sys/kernel/btf/vmlinux ] || skip_all "this kernel has no BTF"
-tmp=$(mktemp -d /dev/shm/iosonar-ends.XXXXXX) || skip_all "no room on /dev/shm"
-truncate -s 16M "$tmp/disk"
-disk=$(losetup -f --show "$tmp/disk" 2>"$tmp/err") || { disk='' && skip_all "no loop device: $(head -1 "$tmp/err")"; }
+# shellcheck source=tests/live/disk.sh
+. "$(dirname "$0")/disk.sh"
+needs dd
+make_disk 16M
 
 # reads NUMBER: of the disk, past the page cache and through it.
 reads() {

@@ -5,14 +5,8 @@
 set -u
 # shellcheck source=tests/live/lib.sh
 . "$(dirname "$0")/lib.sh"
-disk='' mounted=''
-
-# shellcheck disable=SC2317 # called by the trap
-clean() {
-	[ -z "$mounted" ] || umount "$mounted"
-	[ -z "$disk" ] || losetup -d "$disk"
-	[ -z "$tmp" ] || rm -rf "$tmp"
-}
+# shellcheck source=tests/live/disk.sh
+. "$(dirname "$0")/disk.sh"
 
 # count_of OP NAME: of all rows of that file; rows_of likewise: how many rows it has.
 of() { grep '"type":"latency","span":"total"' "$tmp/out" | grep "\"op\":\"$1\",\"file\":\"$tmp/mnt/$2\""; }
@@ -63,22 +57,8 @@ check_cache() {
 	done
 }
 
-[ "$(id -u)" -eq 0 ] || skip_all "needs root"
-for tool in losetup mkfs.ext4; do
-	command -v $tool >/dev/null || skip_all "there is no $tool"
-done
-[ -e /dev/loop-control ] || skip_all "this kernel has no loop devices"
-[ -r /sys/kernel/btf/vmlinux ] || skip_all "this kernel has no BTF"
-trap clean EXIT
-trap "exit 1" HUP INT TERM
-tmp=$(mktemp -d /dev/shm/iosonar-files.XXXXXX) || skip_all "no room on /dev/shm"
-truncate -s 64M "$tmp/disk"
-mkfs.ext4 -q -F "$tmp/disk" 2>"$tmp/err" || skip_all "mkfs.ext4: $(head -1 "$tmp/err")"
-mkdir "$tmp/mnt"
-disk=$(losetup -f --show "$tmp/disk" 2>"$tmp/err") || skip_all "no loop device: $(head -1 "$tmp/err")"
-mount -t ext4 "$disk" "$tmp/mnt" 2>"$tmp/err" || skip_all "mount: $(head -1 "$tmp/err")"
-mounted=$tmp/mnt
-name=${disk#/dev/}
+needs mkfs.ext4
+make_ext4 64M
 
 check_latency
 check_capture

@@ -6,17 +6,18 @@
 set -u
 # shellcheck source=tests/live/lib.sh
 . "$(dirname "$0")/lib.sh"
-below='' disk='' mounted='' frozen='' writer=''
+# shellcheck source=tests/live/disk.sh
+. "$(dirname "$0")/disk.sh"
+hung='' frozen='' writer=''
 
 # shellcheck disable=SC2317 # called by the trap
 clean() {
 	thaw
 	[ -z "$writer" ] || wait "$writer"
-	[ -z "$disk" ] || losetup -d "$disk"
-	[ -z "$mounted" ] || umount "$mounted"
-	[ -z "$below" ] || losetup -d "$below"
-	[ -z "$tmp" ] || rm -rf "$tmp"
+	[ -z "$hung" ] || losetup -d "$hung"
+	drop_disk
 }
+trap clean EXIT
 
 freeze() { fsfreeze -f "$tmp/mnt" && frozen=1; }
 thaw() {
@@ -59,7 +60,7 @@ check_older() {
 	local before sent asked age
 	freeze
 	before=$(now_ms)
-	dd if=/dev/zero of="$disk" bs=8k seek=3 count=1 oflag=direct conv=notrunc status=none &
+	dd if=/dev/zero of="$hung" bs=8k seek=3 count=1 oflag=direct conv=notrunc status=none &
 	writer=$!
 	wait_until has 1
 	ok $? "a write hangs"
@@ -93,7 +94,7 @@ check_watched() {
 	"$IOSONAR" inflight -d "$name" -i 100ms -t 60s -o json >"$tmp/out" 2>"$tmp/err" </dev/null &
 	pid=$!
 	wait_until looked_at 0
-	dd if=/dev/zero of="$disk" bs=4k seek=7 count=1 oflag=direct conv=notrunc status=none &
+	dd if=/dev/zero of="$hung" bs=4k seek=7 count=1 oflag=direct conv=notrunc status=none &
 	writer=$!
 	wait_until looked_at 1
 	ok $? "a look sees it"
@@ -113,7 +114,7 @@ check_watched() {
 check_busy() {
 	local pids=() codes=''
 	for _ in 1 2 3 4; do
-		while :; do dd if="$disk" of=/dev/null bs=4k count=4000 iflag=direct status=none; done &
+		while :; do dd if="$hung" of=/dev/null bs=4k count=4000 iflag=direct status=none; done &
 		pids+=($!)
 	done
 	for _ in 1 2 3 4 5; do
@@ -130,7 +131,7 @@ check_command() {
 	inflight -i 50ms -- sh -c 'exit 9'
 	is "$code" 9 "the COMMAND's status"
 	freeze
-	dd if=/dev/zero of="$disk" bs=4k count=1 oflag=direct conv=notrunc status=none &
+	dd if=/dev/zero of="$hung" bs=4k count=1 oflag=direct conv=notrunc status=none &
 	writer=$!
 	wait_until has 1
 	inflight -i 50ms --older 1ms -- sh -c 'sleep 0.3; exit 9'
@@ -142,24 +143,11 @@ check_command() {
 
 # ---- the run ----
 
-[ "$(id -u)" -eq 0 ] || skip_all "needs root"
-for tool in losetup mkfs.ext4 fsfreeze; do
-	command -v $tool >/dev/null || skip_all "there is no $tool"
-done
-[ -e /dev/loop-control ] || skip_all "this kernel has no loop devices"
-[ -r /sys/kernel/btf/vmlinux ] || skip_all "this kernel has no BTF"
-trap clean EXIT
-trap "exit 1" HUP INT TERM
-tmp=$(mktemp -d /dev/shm/iosonar-inflight.XXXXXX) || skip_all "no room on /dev/shm"
-truncate -s 64M "$tmp/disk"
-mkfs.ext4 -q -F "$tmp/disk" 2>"$tmp/err" || skip_all "mkfs.ext4: $(head -1 "$tmp/err")"
-mkdir "$tmp/mnt"
-below=$(losetup -f --show "$tmp/disk" 2>"$tmp/err") || skip_all "no loop device: $(head -1 "$tmp/err")"
-mount -t ext4 "$below" "$tmp/mnt" 2>"$tmp/err" || skip_all "mount: $(head -1 "$tmp/err")"
-mounted=$tmp/mnt
+needs mkfs.ext4 fsfreeze
+make_ext4 64M
 dd if=/dev/zero of="$tmp/mnt/file" bs=1M count=16 status=none
-disk=$(losetup -f --show "$tmp/mnt/file" 2>"$tmp/err") || skip_all "no second loop device: $(head -1 "$tmp/err")"
-name=${disk#/dev/}
+hung=$(losetup -f --show "$tmp/mnt/file" 2>"$tmp/err") || { hung='' && skip_all "no second loop device: $(head -1 "$tmp/err")"; }
+name=${hung#/dev/}
 command -v udevadm >/dev/null && udevadm settle -t 5
 
 check_nothing

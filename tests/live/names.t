@@ -5,27 +5,16 @@
 set -u
 # shellcheck source=tests/live/lib.sh
 . "$(dirname "$0")/lib.sh"
-disk=''
-
-# shellcheck disable=SC2317 # called by the trap
-clean() {
-	[ -z "$disk" ] || losetup -d "$disk"
-	[ -z "$tmp" ] || rm -rf "$tmp"
-}
+# shellcheck source=tests/live/disk.sh
+. "$(dirname "$0")/disk.sh"
 
 # sums PATTERN: what the rows with it count.
 sums() { grep "$1" "$tmp/out" | sed 's/.*"count":\([0-9]*\).*/\1/' | awk '{ sum += $1 } END { print sum + 0 }'; }
 # Whose stack it is, read(2) is its innermost function; what is not known stands in brackets.
 named='"user_stack":\["[^"[]*read'
 
-[ "$(id -u)" -eq 0 ] || skip_all "needs root"
-[ -e /dev/loop-control ] || skip_all "this kernel has no loop devices"
-[ -r /sys/kernel/btf/vmlinux ] || skip_all "this kernel has no BTF"
-trap clean EXIT
-trap "exit 1" HUP INT TERM
-tmp=$(mktemp -d /dev/shm/iosonar-names.XXXXXX) || skip_all "no room on /dev/shm"
-truncate -s 16M "$tmp/disk"
-disk=$(losetup -f --show "$tmp/disk" 2>"$tmp/err") || skip_all "no loop device: $(head -1 "$tmp/err")"
+needs dd
+make_disk 16M
 load="for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	dd if=$disk of=/dev/null bs=4k count=3 iflag=direct status=none
 done"

@@ -6,14 +6,8 @@
 set -u
 # shellcheck source=tests/live/lib.sh
 . "$(dirname "$0")/lib.sh"
-disk='' mounted=''
-
-# shellcheck disable=SC2317 # called by the trap
-clean() {
-	[ -z "$mounted" ] || umount "$mounted"
-	[ -z "$disk" ] || losetup -d "$disk"
-	[ -z "$tmp" ] || rm -rf "$tmp"
-}
+# shellcheck source=tests/live/disk.sh
+. "$(dirname "$0")/disk.sh"
 
 key() { grep '"type":"ledger"' "$tmp/out" | sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p"; } # key NAME: of the ledger
 
@@ -34,21 +28,9 @@ follows() {
 	ok $? "they took no longer than their caller says: $sum ns" || grep -v '^{' "$tmp/all"
 }
 
-[ "$(id -u)" -eq 0 ] || skip_all "needs root"
-for tool in losetup mkfs.ext4 build/vm/waiter; do
-	command -v $tool >/dev/null || skip_all "there is no $tool"
-done
-[ -e /dev/loop-control ] || skip_all "this kernel has no loop devices"
-[ -r /sys/kernel/btf/vmlinux ] || skip_all "this kernel has no BTF"
-trap clean EXIT
-trap "exit 1" HUP INT TERM
-tmp=$(mktemp -d /dev/shm/iosonar-waits.XXXXXX) || skip_all "no room on /dev/shm"
-truncate -s 64M "$tmp/disk"
-mkfs.ext4 -q -F "$tmp/disk" 2>"$tmp/err" || skip_all "mkfs.ext4: $(head -1 "$tmp/err")"
-mkdir "$tmp/mnt"
-disk=$(losetup -f --show "$tmp/disk" 2>"$tmp/err") || skip_all "no loop device: $(head -1 "$tmp/err")"
-mount -t ext4 "$disk" "$tmp/mnt" 2>"$tmp/err" || skip_all "mount: $(head -1 "$tmp/err")"
-mounted=$tmp/mnt file=$mounted/file
+needs mkfs.ext4 build/vm/waiter
+make_ext4 64M
+file=$mounted/file
 dd if=/dev/zero of="$file" bs=1M count=1 conv=fsync status=none
 
 follows read read read 7 65536 direct
