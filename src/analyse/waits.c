@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/grow.h"
 
 static const struct {
 	const char *name, *words;
@@ -136,9 +135,12 @@ static const char *const wait_sleepers[] = {
 /* A compiler's clone counts as its function: "vfs_read.isra.0". */
 static bool wait_is_named(const struct wait_place *place, const char *pattern)
 {
-	size_t len = strlen(pattern);
+	size_t len;
 
-	if (len && pattern[len - 1] == '*')
+	if (*place->name != *pattern) /* nearly always; a live run asks this of each function */
+		return false;
+	len = strlen(pattern);
+	if (pattern[len - 1] == '*')
 		return place->len >= len - 1 && !strncmp(place->name, pattern, len - 1);
 	return place->len >= len && !strncmp(place->name, pattern, len) &&
 	       (place->len == len || place->name[len] == '.' || place->name[len] == ' ');
@@ -249,25 +251,36 @@ enum wait_part wait_part__of(const char *stack, enum wait_io io, struct wait_pla
 
 static const struct wait_key wait_key_other = { .call = WAIT_OTHER_CALL };
 
+static uint64_t wait_key_hash(const struct wait_key *key)
+{
+	return index__mix_bytes(0, key, sizeof(*key));
+}
+
+static bool wait_group_is(const void *groups, uint32_t number, const void *key)
+{
+	struct wait_group *const *g = groups;
+
+	return !memcmp(&g[number]->key, key, sizeof(struct wait_key));
+}
+
 static struct wait_group *wait_groups_find(const struct wait_groups *g, const struct wait_key *key)
 {
-	for (size_t i = 0; i < g->nr; i++)
-		if (!memcmp(&g->groups[i]->key, key, sizeof(*key)))
-			return g->groups[i];
-	return NULL;
+	uint32_t at = index__find(&g->index, wait_key_hash(key), wait_group_is, g->groups, key);
+
+	return at == INDEX_NONE ? NULL : g->groups[at];
 }
 
 static struct wait_group *wait_groups_make(struct wait_groups *g, const struct wait_key *key)
 {
 	struct wait_group *group;
 
-	if (GROW_BY_ONE(g->groups, g->nr))
+	if (index__reserve(&g->index, &g->groups, sizeof(struct wait_group *)))
 		return NULL;
 	group = calloc(1, sizeof(*group));
 	if (!group)
 		return NULL;
 	group->key = *key;
-	g->groups[g->nr] = group;
+	g->groups[index__add(&g->index, wait_key_hash(key))] = group;
 	g->nr++;
 	return group;
 }
@@ -366,6 +379,7 @@ void wait_groups__clear(struct wait_groups *g)
 			free(g->groups[i]->tails[slot]);
 		free(g->groups[i]);
 	}
+	index__clear(&g->index);
 	g->nr = 0;
 	g->is_full = false;
 }
@@ -373,6 +387,7 @@ void wait_groups__clear(struct wait_groups *g)
 void wait_groups__free(struct wait_groups *g)
 {
 	wait_groups__clear(g);
+	index__free(&g->index);
 	free(g->groups);
 	g->groups = NULL;
 }
@@ -393,6 +408,9 @@ void wait_groups__sort(struct wait_groups *g)
 {
 	if (g->nr)
 		qsort(g->groups, g->nr, sizeof(struct wait_group *), wait_group_compare);
+	index__clear(&g->index);
+	for (size_t i = 0; i < g->nr; i++)
+		index__add(&g->index, wait_key_hash(&g->groups[i]->key));
 }
 
 double wait_group__share(const struct wait_group *group, enum wait_part part)

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "analyse/hist.h"
+#include "base/index.h"
 #include "wire/waits.h"
 
 enum wait_part {
@@ -73,6 +74,7 @@ enum {
 
 struct wait_groups {
 	struct wait_group **groups;
+	struct index index; /* of groups */
 	size_t nr;
 	bool is_full; /* the last group is `other` */
 };

@@ -169,10 +169,33 @@ static void full(void)
 	wait_groups__free(&g);
 }
 
+/* Groups that have been sorted are found again: no key has two. */
+static void sorted(void)
+{
+	struct wait_groups g = { 0 };
+	uint64_t twice = 0;
+
+	for (int round = 0; round < 2; round++) {
+		for (uint32_t i = 0; i < 200; i++) {
+			const struct wait_key key = { .call = WAIT_READ, .pid = i + 1 };
+			const uint64_t parts[NR_WAIT_PARTS] = { [PART_CPU] = 7 * i + 1 };
+
+			wait_groups__add(&g, &key, parts);
+		}
+		wait_groups__sort(&g);
+	}
+	for (size_t i = 0; i < g.nr; i++)
+		twice += g.groups[i]->total.count == 2;
+	is_u64(g.nr, 200, "what comes after they were sorted goes to the groups that are there");
+	is_u64(twice, 200, "each to its own");
+	wait_groups__free(&g);
+}
+
 int main(void)
 {
 	places();
 	groups();
 	full();
+	sorted();
 	return done_testing();
 }
