@@ -92,6 +92,25 @@ static void table_drop_aliases(struct symbol_table *t)
 	t->nr = kept;
 }
 
+/*
+ * Names of one address, which the kernel lists in any order. Of hostile files that have more of
+ * them than neighbours some stay out of order.
+ */
+static void table_order_aliases(struct symbol_table *t)
+{
+	for (size_t i = 1; i < t->nr; i++) {
+		const struct symbol_entry entry = t->entries[i];
+		const size_t end = i > TABLE_NEIGHBOURS ? i - TABLE_NEIGHBOURS : 0;
+		size_t at = i;
+
+		for (; at > end && t->entries[at - 1].addr == entry.addr &&
+		       table_compare(&t->entries[at - 1], &entry, t->pool) > 0;
+		     at--)
+			t->entries[at] = t->entries[at - 1];
+		t->entries[at] = entry;
+	}
+}
+
 /* How many of the first entries lie where they belong. */
 static size_t table_count_sorted(const struct symbol_table *t)
 {
@@ -110,8 +129,10 @@ static size_t table_count_sorted(const struct symbol_table *t)
 /* The kernel's own functions are in order, those of its modules, behind them, are not. */
 void symbol_table__sort(struct symbol_table *t)
 {
-	size_t sorted = t->nr ? table_count_sorted(t) : 0;
+	size_t sorted;
 
+	table_order_aliases(t);
+	sorted = t->nr ? table_count_sorted(t) : 0;
 	if (sorted < t->nr)
 		qsort_r(t->entries + sorted, t->nr - sorted, sizeof(*t->entries), table_compare,
 			t->pool);

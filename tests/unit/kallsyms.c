@@ -203,6 +203,26 @@ static void check_aliases(void)
 	symbol_table__free(&t);
 }
 
+/* Of an address with more names than an order of neighbours looks at, the plainest comes last. */
+static void check_many_aliases(void)
+{
+	struct symbol_table t = { 0 };
+	char name[16];
+
+	symbol_table__add(&t, 0x900, 0, "before", 6);
+	for (int i = 99; i >= 10; i--) {
+		int len = snprintf(name, sizeof(name), "alias%d", i);
+
+		symbol_table__add(&t, 0x1000, 0, name, (size_t)len);
+	}
+	symbol_table__add(&t, 0x2000, 0, "behind", 6);
+	symbol_table__sort(&t);
+	is_str(named(&t, 0x908), "before+0x8", "ninety names of one address: the one before it");
+	is_str(named(&t, 0x1008), "alias10+0x8", "the first of the ninety");
+	is_str(named(&t, 0x2008), "behind+0x8", "and the one behind it");
+	symbol_table__free(&t);
+}
+
 static void check_self(void)
 {
 	struct symbol_table t = { 0 };
@@ -267,6 +287,7 @@ int main(void)
 	check_refused();
 	check_search();
 	check_aliases();
+	check_many_aliases();
 	check_self();
 	unlink(path);
 	return done_testing();
