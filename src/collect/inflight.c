@@ -14,12 +14,14 @@
 #include <string.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include "base/grow.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "bpf/inflight.skel.h"
 #include "collect/io_inside.h"
+#include "collect/types.h"
 
 enum {
 	/* More is impossible: then the program read something else. */
@@ -442,21 +444,42 @@ void inflight_list__free(struct inflight_list *list)
 	memset(list, 0, sizeof(*list));
 }
 
-static int walk_load(struct inflight *f)
+static int walk_open_object(struct inflight *f, const char *types_path)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = kernel__types_path());
-	const struct kernel *k = &f->io->kernel;
-	int err;
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = types_path);
 
 	f->skel = inflight_bpf__open_opts(&opts);
-	if (!f->skel)
-		return log_err(-errno, "cannot open the BPF object: %s", strerror(errno));
+	return f->skel ? 0 : log_err(-errno, "cannot open the BPF object: %s", strerror(errno));
+}
+
+static void walk_tell_kernel(const struct inflight *f)
+{
+	const struct kernel *k = &f->io->kernel;
+
 	f->skel->rodata->known.nvme_cmd_at = k->nvme_cmd_at;
 	f->skel->rodata->known.nvme_flags_at = k->nvme_flags_at;
 	f->skel->rodata->known.nvme_retries_at = k->nvme_retries_at;
 	f->skel->rodata->known.nvme_admin_q_at = k->nvme_admin_q_at;
 	f->skel->rodata->known.nvme_instance_at = k->nvme_instance_at;
-	err = inflight_bpf__load(f->skel);
+}
+
+static int walk_load(struct inflight *f)
+{
+	struct btf *kernel;
+	struct types types;
+	int err = walk_open_object(f, types__open(&types));
+
+	if (err) {
+		types__close(&types);
+		return err;
+	}
+	walk_tell_kernel(f);
+	kernel = kernel__load_btf(&err);
+	if (kernel)
+		err = types__fill(&types, kernel, bpf_object__btf(f->skel->obj));
+	btf__free(kernel);
+	err = err ?: inflight_bpf__load(f->skel);
+	types__close(&types);
 	if (!err)
 		return 0;
 	return log_err(err == -EPERM ? err : -EOPNOTSUPP,
