@@ -7,7 +7,10 @@
 #include <string.h>
 #include "base/grow.h"
 
-enum { ORDER_UNIT = 8 }; /* every record size is a multiple of it */
+enum {
+	ORDER_UNIT = 8, /* every record size is a multiple of it */
+	ORDER_LEAST_BYTES = 1 << 17
+};
 
 struct order_entry {
 	uint64_t at_ns;
@@ -26,7 +29,7 @@ static const struct io_record *order_record(const struct order *order, uint32_t 
 /* Makes room for one more record of any size. */
 static int order_grow(struct order *order)
 {
-	size_t room_bytes = order->room_bytes ? 2 * order->room_bytes : 1 << 17;
+	size_t room_bytes = order->room_bytes ? 2 * order->room_bytes : ORDER_LEAST_BYTES;
 	size_t room = order->room;
 
 	if (order->nr == order->room)
@@ -131,10 +134,42 @@ static void order_keep(struct order *order, size_t taken)
 	}
 }
 
+/*
+ * A process that got no turn finds its rings full: 8 MiB on two CPUs, where 100 KiB are usual. Such
+ * room goes back when it was not needed for some time. Without memory it stays.
+ */
+static void order_shrink(struct order *order)
+{
+	const size_t bytes = 2 * order->most_bytes + ORDER_LEAST_BYTES,
+		     room = 2 * order->most_nr + 1;
+
+	order->takes = 0;
+	order->most_bytes = order->most_nr = 0;
+	if (order->room_bytes < 4 * bytes || order->room < room)
+		return;
+	if (!grow__to(&order->held, bytes, 1))
+		order->room_bytes = bytes;
+	order->room = room; /* of two arrays; one may be larger */
+	if (!grow__to(&order->entries, room, sizeof(*order->entries)) &&
+	    !grow__to(&order->spare, room, sizeof(*order->spare)))
+		grow__release();
+}
+
+static void order_look(struct order *order)
+{
+	if (order->bytes > order->most_bytes)
+		order->most_bytes = order->bytes;
+	if (order->nr > order->most_nr)
+		order->most_nr = order->nr;
+	if (++order->takes == ORDER_TAKES)
+		order_shrink(order);
+}
+
 void order__take(struct order *order, uint64_t until_ns, order_fn fn, void *arg)
 {
 	size_t taken = 0;
 
+	order_look(order);
 	if (!order->nr)
 		return;
 	while (order_pass(order))

@@ -2,7 +2,8 @@
 /*
  * order.h: records of several CPUs in the order in which their commands ended. Each CPU's records
  * come almost in order; they are held for a short window, in which those of other CPUs arrive, and
- * are then passed on. Equal times keep the order of arrival. Stages stay with their record.
+ * are then passed on. Equal times keep the order of arrival. Stages stay with their record. Records
+ * that came all at once, as of a process that got no turn, take memory for some time only.
  */
 #ifndef IOSONAR_ANALYSE_ORDER_H
 #define IOSONAR_ANALYSE_ORDER_H
@@ -11,11 +12,15 @@
 #include <stdint.h>
 #include "wire/io_stages.h"
 
+enum { ORDER_TAKES = 500 }; /* order__take as often, 10 s of a live run: then it may shrink */
+
 struct order {
 	char *held; /* records, back to back */
 	size_t bytes, room_bytes;
 	struct order_entry *entries, *spare; /* sorted: times and places, not records */
 	size_t nr, room;
+	size_t most_bytes, most_nr; /* that were held in the last takes */
+	unsigned int takes;
 };
 
 int order__add(struct order *order, const struct io_record *record); /* -ENOMEM */

@@ -2,6 +2,7 @@
 #include "base/grow.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -44,4 +45,9 @@ int grow__by_one(void *array, size_t nr, size_t element_bytes)
 	if (nr & (nr - 1))
 		return 0;
 	return nr > SIZE_MAX / 2 ? -ENOMEM : grow__to(array, nr ? 2 * nr : 1, element_bytes);
+}
+
+void grow__release(void)
+{
+	malloc_trim(0);
 }

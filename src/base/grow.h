@@ -2,8 +2,8 @@
 /*
  * grow.h: has an array room for more? If not, it grows to at least twice its size. An array that
  * gets n elements one by one is moved log2(n) times; a call that finds room costs one comparison.
- * New elements are not zeroed, and arrays never shrink. Without memory the array stays as it is,
- * and the caller reports it.
+ * New elements are not zeroed, and arrays shrink only if the caller wants it. Without memory the
+ * array stays as it is, and the caller reports it.
  */
 #ifndef IOSONAR_BASE_GROW_H
 #define IOSONAR_BASE_GROW_H
@@ -27,5 +27,11 @@
 int grow__to(void *array, size_t room, size_t element_bytes); /* exactly room elements */
 int grow__room(void *array, size_t *room, size_t wanted, size_t element_bytes);
 int grow__by_one(void *array, size_t nr, size_t element_bytes);
+
+/*
+ * After arrays became smaller (grow__to): malloc returns to the kernel what is free, also between
+ * blocks that are in use. It looks at every free block.
+ */
+void grow__release(void);
 
 #endif

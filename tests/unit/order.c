@@ -2,8 +2,9 @@
 /*
  * order.c: do records of several CPUs come out in order of time, each exactly once, whatever the
  * order in which they came in? Runs per CPU, late ones, equal times, what stays in the window, and
- * stages that go with their records.
+ * stages that go with their records. And does the memory of many that came at once go again?
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analyse/order.h"
@@ -136,6 +137,70 @@ static void check_equal(void)
 	order__free(&o);
 }
 
+/* KiB of this process that no file backs. */
+static uint64_t anonymous_kib(void)
+{
+	FILE *in = fopen("/proc/self/smaps_rollup", "r");
+	unsigned long long kib = 0;
+	char line[256];
+
+	while (in && fgets(line, sizeof(line), in))
+		if (sscanf(line, "Anonymous: %llu kB", &kib) == 1)
+			break;
+	if (in)
+		fclose(in);
+	return kib;
+}
+
+/* 100 records at a time, some of which stay for the next. */
+static void take_few(struct order *o, struct taken *t, uint64_t *now, uint64_t *sum)
+{
+	for (uint32_t i = 0; i < 100; i++) {
+		add(o, ++*now, i);
+		*sum += i;
+	}
+	order__take(o, *now - 50, take, t);
+}
+
+/* 30 MiB of records at once, as of a process that got no turn; after them there are few. */
+static void check_burst(void)
+{
+	struct order o = { 0 };
+	struct taken t = { 0 };
+	uint64_t sum = 0, now = 1000;
+	__attribute__((unused)) uint64_t before, full, after;
+
+	for (int i = 0; i < 10; i++)
+		take_few(&o, &t, &now, &sum);
+	before = anonymous_kib();
+	for (uint32_t i = 0; i < 200000; i++) {
+		add(&o, now++, i);
+		sum += i;
+	}
+	order__take(&o, now, take, &t);
+	full = anonymous_kib();
+	for (int i = 0; i < ORDER_TAKES; i++)
+		take_few(&o, &t, &now, &sum);
+	ok(o.room_bytes > 20480 << 10, "a burst keeps its room for some time");
+	for (int i = 0; i < ORDER_TAKES; i++)
+		take_few(&o, &t, &now, &sum);
+	ok(o.room_bytes < 512 << 10 && o.room < 1024, "then it has none");
+#ifndef TAP_SANITIZED /* whose malloc keeps what is free */
+	after = anonymous_kib();
+	ok(full > before + 20480 && after < before + 2048,
+	   "and takes no memory: %llu KiB before, %llu full, %llu after",
+	   (unsigned long long)before, (unsigned long long)full, (unsigned long long)after);
+#endif
+	for (uint32_t i = 0; i < 200000; i++) {
+		add(&o, now++, i);
+		sum += i;
+	}
+	order__take(&o, UINT64_MAX, take, &t);
+	ok(!t.fell && !t.alone && t.sum == sum,
+	   "and every record came in order, also of a second burst");
+	order__free(&o);
+}
+
 int main(void)
 {
 	check_runs(1, 1);
@@ -146,5 +211,6 @@ int main(void)
 	check_window();
 	check_slices();
 	check_equal();
+	check_burst();
 	return done_testing();
 }
