@@ -258,7 +258,9 @@ static struct http_stream *http_new_stream(struct http *http, struct MHD_Connect
 	return NULL;
 }
 
-static enum MHD_Result http_respond_events(struct http *http, struct MHD_Connection *c)
+/* libmicrohttpd ends a body in chunks also if a HEAD has none: as HTTP/1.0 it sends no chunks. */
+static enum MHD_Result http_respond_events(struct http *http, struct MHD_Connection *c,
+					   const char *method)
 {
 	struct http_stream *stream = http_new_stream(http, c);
 	struct MHD_Response *r;
@@ -272,6 +274,8 @@ static enum MHD_Result http_respond_events(struct http *http, struct MHD_Connect
 		http_end_stream(stream);
 	else
 		MHD_add_response_header(r, "X-Accel-Buffering", "no"); /* nginx would keep them */
+	if (r && !strcmp(method, MHD_HTTP_METHOD_HEAD))
+		MHD_set_response_options(r, MHD_RF_HTTP_VERSION_1_0_ONLY, MHD_RO_END);
 	return http_respond(c, r, MHD_HTTP_OK,
 			    &(struct http_kind){ "text/event-stream", NULL, NULL });
 }
@@ -390,7 +394,7 @@ static enum MHD_Result http_answer(void *arg, struct MHD_Connection *c, const ch
 	switch (answer.page) {
 	case ANSWER_LINE: return http_respond_line(c, answer.status, answer.text);
 	case ANSWER_PAGE: return http_respond_page(http, c);
-	case ANSWER_EVENTS: return http_respond_events(http, c);
+	case ANSWER_EVENTS: return http_respond_events(http, c, method);
 	case ANSWER_COMMANDS:
 	case ANSWER_CAPTURE: return http_respond_query(http, c, answer.page);
 	default: return http_respond_made(http, c, answer.page, NULL);
