@@ -190,6 +190,17 @@ static bool link_take(const char **at, char end, char *buf, size_t size)
 	return true;
 }
 
+/* "CONTAINER-ID". As in a cgroup, but nothing else may be around the id. */
+static bool link_find_id(struct name_part part, struct name_part *id)
+{
+	const size_t len = NAME_ID - 1;
+
+	if (part.len < len + 2)
+		return false;
+	*id = (struct name_part){ part.text + part.len - len, len };
+	return part_is_of(*id, name_hex) && id->text[-1] == '-';
+}
+
 bool pod_link__parse(struct pod_link *link, const char *name)
 {
 	struct name_part rest = { name, strlen(name) }, id;
@@ -198,10 +209,10 @@ bool pod_link__parse(struct pod_link *link, const char *name)
 	    !link_take(&name, '_', link->namespace, sizeof(link->namespace)))
 		return false;
 	rest = (struct name_part){ name, strlen(name) - strlen(".log") };
-	if (!part_find_container(rest, &id) || id.text <= name + 1)
+	if (!link_find_id(rest, &id))
 		return false;
 	part_copy(id, link->id, sizeof(link->id));
-	rest.len = (size_t)(id.text - 1 - name);
+	rest.len -= id.len + 1;
 	if (rest.len >= sizeof(link->container) ||
 	    !part_is_of(rest, "abcdefghijklmnopqrstuvwxyz0123456789-"))
 		return false;

@@ -119,6 +119,8 @@ static void test_links(void)
 		"web_sh\nop_nginx-" ID ".log",
 		"web_shop_NGINX-" ID ".log",
 		"web_shop_nginx-0" ID ".log",
+		"web_shop_nginx:" ID ".log",
+		"web_shop_nginx-" ID ".scope.log",
 		"web_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa_nginx-" ID
 		".log",
 	};
