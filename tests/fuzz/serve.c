@@ -3,20 +3,25 @@
  * serve.c: can a request, or the name of a device, break what `serve` answers? A libFuzzer target.
  * Lines of the input are what libmicrohttpd would pass on: method, path, version, Host, Accept;
  * then an address for --listen, labels, a query, the name of an event, Accept-Encoding,
- * Sec-Fetch-Site, and a length if there is a body. Only a Host of ours gets the metrics, no request
- * of another site's page and none with a body, and a label is never more than a label.
+ * Sec-Fetch-Site, and a length if there is a body; then paths of cgroups, links to logs, a task and
+ * one more header. Only a Host of ours gets the metrics, no request of another site's page and none
+ * with a body, and a label is never more than a label. The same request goes through serve/http.c
+ * and libmicrohttpd, and gets a page of a small machine that has these names.
  */
 #define _GNU_SOURCE 1 /* strcasestr, asprintf */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include "decode/cgroup_names.h"
 #include "serve/accept.h"
 #include "serve/answer.h"
 #include "serve/listen.h"
 #include "serve/events.h"
 #include "serve/metrics.h"
 #include "serve/query.h"
+#include "serve_http.h"
+#include "serve_model.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -34,16 +39,20 @@ enum {
 	LINE_ENCODING,
 	LINE_SITE, /* empty: there is none */
 	LINE_BODY, /* likewise */
+	LINE_CGROUPS,
+	LINE_LINKS,
+	LINE_COMM,
+	LINE_HEADER, /* whole */
 	NR_LINES
 };
 
-static const char name[] = "store1.example.org";
-static const char *const names[] = { name };
+static const char own_name[] = "store1.example.org";
+static const char *const own_names[] = { own_name };
 
 /* A second opinion, as simple as can be: the name is ours, and only digits follow. */
 static bool is_ours(const char *host)
 {
-	static const char *const ours[] = { "localhost", name };
+	static const char *const ours[] = { "localhost", own_name };
 	size_t len = strcspn(host, ":");
 
 	if (*host == '[' || !strncmp(host, "127.", 4))
@@ -62,7 +71,7 @@ static bool is_strange(const char *site, const char *path)
 
 static void try_answer(char *const lines[NR_LINES])
 {
-	const struct host_list hosts = { names, 1, false };
+	const struct host_list hosts = { own_names, 1, false };
 	const char *site = lines[LINE_SITE];
 	const struct answer_head head = {
 		lines[LINE_METHOD], lines[LINE_PATH],	 lines[LINE_VERSION], lines[LINE_HOST], 1,
@@ -216,6 +225,154 @@ static void try_labels(char *const lines[NR_LINES])
 		abort();
 }
 
+/* ---- names of containers ---- */
+
+static bool is_of(const char *text, const char *letters)
+{
+	return strspn(text, letters) == strlen(text);
+}
+
+/* Each name is a part of the path; a pod's has dashes for what systemd cannot have. */
+static void try_path(const char *path)
+{
+	struct cgroup_names *names = malloc(sizeof(*names));
+
+	cgroup_names__find(names, path);
+	if (!strstr(path, names->unit) || strchr(names->unit, '/') ||
+	    !strstr(path, names->container))
+		abort();
+	if (*names->container && (strlen(names->container) != NAME_ID - 1 ||
+				  !is_of(names->container, "0123456789abcdef")))
+		abort();
+	if (*names->pod && (!*names->container || !is_of(names->pod, "0123456789abcdef-")))
+		abort();
+	free(names);
+}
+
+/* A link's name says all that is read from it, and nothing else. */
+static void try_link(const char *name)
+{
+	struct pod_link *link = malloc(sizeof(*link));
+	char *again;
+
+	if (pod_link__parse(link, name)) {
+		if (asprintf(&again, "%s_%s_%s-%s.log", link->pod, link->namespace, link->container,
+			     link->id) < 0 ||
+		    strcmp(again, name) != 0)
+			abort();
+		free(again);
+	}
+	free(link);
+}
+
+static void try_names(const char *list, void (*try)(const char *))
+{
+	char *copy = strdup(list), *rest = copy;
+	const char *name;
+
+	while ((name = strsep(&rest, "&")))
+		try(name);
+	free(copy);
+}
+
+/* ---- the whole way ---- */
+
+static char *request_of(char *const lines[NR_LINES])
+{
+	static const struct {
+		int line;
+		const char *key;
+	} headers[] = {
+		{ LINE_ACCEPT, "Accept" },	 { LINE_ENCODING, "Accept-Encoding" },
+		{ LINE_SITE, "Sec-Fetch-Site" }, { LINE_EVENT, "Last-Event-ID" },
+		{ LINE_BODY, "Content-Length" },
+	};
+	char *request = NULL;
+	size_t len;
+	FILE *out = open_memstream(&request, &len);
+
+	fprintf(out, "%s %s%s%s %s\r\nHost: %s\r\n", lines[LINE_METHOD], lines[LINE_PATH],
+		*lines[LINE_QUERY] ? "?" : "", lines[LINE_QUERY], lines[LINE_VERSION],
+		lines[LINE_HOST]);
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+		if (*lines[headers[i].line])
+			fprintf(out, "%s: %s\r\n", headers[i].key, lines[headers[i].line]);
+	if (*lines[LINE_HEADER])
+		fprintf(out, "%s\r\n", lines[LINE_HEADER]);
+	fputs("\r\n", out);
+	fclose(out);
+	return request;
+}
+
+/* Lines that libmicrohttpd reads as they are: without ends of lines and blanks. */
+static bool is_plain(char *const lines[NR_LINES])
+{
+	static const int heads[] = { LINE_METHOD,   LINE_PATH, LINE_VERSION, LINE_HOST, LINE_ACCEPT,
+				     LINE_ENCODING, LINE_SITE, LINE_EVENT,   LINE_BODY };
+
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+		for (const char *c = lines[heads[i]]; *c; c++)
+			if ((unsigned char)*c <= ' ' || *c == 0x7f)
+				return false;
+	return !strpbrk(lines[LINE_PATH], "?#") && !*lines[LINE_HEADER] &&
+	       !strpbrk(lines[LINE_QUERY], " \t\r");
+}
+
+/* The second opinions, of what libmicrohttpd made of the request. */
+static void check_right(char *const lines[NR_LINES], const struct exchange *e)
+{
+	if (e->status == 200 &&
+	    (!is_ours(lines[LINE_HOST]) || is_strange(lines[LINE_SITE], lines[LINE_PATH]) ||
+	     (*lines[LINE_BODY] && strcmp(lines[LINE_BODY], "0") != 0) ||
+	     (strcmp(lines[LINE_METHOD], "GET") && strcmp(lines[LINE_METHOD], "HEAD"))))
+		abort();
+	if (exchange_header(e, "Content-Encoding") && !strcasestr(lines[LINE_ENCODING], "gzip"))
+		abort();
+}
+
+/* Does the request get a page, as the head alone decides? Else no machine is made for it. */
+static bool is_for_model(char *const lines[NR_LINES])
+{
+	const struct host_list hosts = { own_names, 1, false };
+	const struct answer_head head = { .method = lines[LINE_METHOD],
+					  .path = lines[LINE_PATH],
+					  .version = lines[LINE_VERSION],
+					  .host = lines[LINE_HOST],
+					  .nr_hosts = 1 };
+
+	return *lines[LINE_CGROUPS] || answer__of(&head, &hosts).page != ANSWER_LINE;
+}
+
+static void try_request(char *const lines[NR_LINES])
+{
+	static const struct events no_events;
+	const struct model_names machine = {
+		lines[LINE_LABEL],   lines[LINE_OTHER_LABEL], lines[LINE_COMM],
+		lines[LINE_CGROUPS], lines[LINE_LINKS],
+	};
+	struct model *m = is_for_model(lines) ? model__new(&machine) : NULL;
+	struct http_options options = {
+		.hosts = { own_names, 1, false },
+		.make = model__make,
+		.arg = m,
+		.page = { .text = "<p>", .policy = "default-src 'self'", .len = 3 },
+		.events = m ? &m->events : &no_events,
+		.run = "1f",
+		.keeps = !strchr(lines[LINE_COMM], '!'),
+	};
+	char *request = request_of(lines);
+	struct exchange e = exchange__of(&options, request);
+
+	if (e.is_ours) {
+		if (is_plain(lines))
+			check_right(lines, &e);
+		exchange_check(&e, !strncmp(request, "HEAD ", 5));
+	}
+	free(request);
+	if (m)
+		model__free(m, &machine);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1), *at = text, *lines[NR_LINES];
@@ -237,6 +394,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	try_labels(lines);
 	try_query(lines[LINE_QUERY]);
 	try_event(lines[LINE_EVENT]);
+	try_names(lines[LINE_CGROUPS], try_path);
+	try_names(lines[LINE_LINKS], try_link);
+	try_request(lines);
 	free(text);
 	return 0;
 }
