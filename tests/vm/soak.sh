@@ -5,7 +5,8 @@
 # timeout: 14400
 #
 # soak: many commands, with latency and trace beside: both count what fio and the kernel count, and lose nothing. Then
-# many starts that are killed at any moment: nothing of them stays. `make soak` says how many, in /files/numbers.
+# many starts of six commands that are killed at any moment: nothing of them stays, and the next start goes on. `make soak` says how
+# many, in /files/numbers.
 
 commands=1000000 kills=100
 [ ! -e /files/numbers ] || . /files/numbers
@@ -61,15 +62,28 @@ ok $? "trace: nothing is lost" || note "$(cat /tmp/trace.err)"
 wait_for 10 gone
 ok $? "nothing stays behind"
 
-# killed COMMAND LOOK: after up to one and a half times what a start takes. With LOOK 1 first sees whether it is attached,
-# which takes longer than some starts: only the others are killed early.
+# begin N: this process becomes one of six commands.
+begin() {
+	case $(($1 % 6)) in
+	0) exec iosonar latency -o json --out /tmp/killed ;;
+	1) exec iosonar trace -o json --out /tmp/killed ;;
+	2) exec iosonar layers -o json --out /tmp/killed ;;
+	3) exec iosonar top -i 50ms -o json --out /tmp/killed ;;
+	4) exec iosonar record --ring /tmp/ring --size 1Mi --files 4 ;;
+	5) exec iosonar serve --keep 1m --listen unix:/tmp/socket ;;
+	esac
+}
+
+# killed N: after up to one and a half times what a start takes. Every second six it first looks whether it is attached, which
+# takes longer than some starts: only the others are killed early.
 killed() {
-	iosonar "$1" -o json --out /tmp/killed 2>/dev/null &
+	begin "$1" >/dev/null 2>&1 &
 	pid=$!
 	usleep $((start_ms * 3 * ($(head -c 2 /dev/urandom | od -An -tu2) % 1000) / 2))
-	[ "$2" -eq 0 ] || [ "$(bpf_objects)" -le "$objects" ] || attached=$((attached + 1))
+	[ $(($1 / 6 % 2)) -eq 0 ] || [ "$(bpf_objects)" -le "$objects" ] || attached=$((attached + 1))
 	kill -9 $pid
 	wait $pid 2>/dev/null
+	[ $? -eq 137 ] || ended=$((ended + 1))
 }
 
 now_ms() { awk '{ printf "%d", $1 * 1000 }' /proc/uptime; }
@@ -78,15 +92,37 @@ began=$(now_ms)
 measure /tmp/whole
 start_ms=$(($(now_ms) - began))
 measured
-n=0 attached=0
+mkdir /tmp/ring
+n=0 attached=0 ended=0
 while [ $n -lt "$kills" ]; do
-	killed latency $((n / 2 % 2))
-	killed trace $((n / 2 % 2))
-	n=$((n + 2))
+	killed $n
+	n=$((n + 1))
 done
-note "a start takes $start_ms ms; looked before every second pair of $n kills: $attached were attached"
+note "a start takes $start_ms ms; looked before half of $n kills: $attached were attached"
+is $ended 0 "none of the $n ended before it was killed"
 [ $attached -gt 0 ]
 ok $? "some of the $n were killed while attached"
 wait_for 10 gone
 ok $? "$n kills leave nothing behind" || note "$(bpftool prog show | grep name)"
+alone() { ! pidof iosonar >/dev/null; }
+wait_for 10 alone
+ok $? "no process either" || note "$(pidof iosonar)"
+
+# What a killed process cannot remove, the next start does.
+iosonar record --ring /tmp/ring --size 1Mi --files 4 -- dd if="/dev/$dev" of=/dev/null bs=4k count=101 iflag=direct 2>/tmp/next.err
+is $? 0 "the ring goes on" || note "$(cat /tmp/next.err)"
+is "$(find /tmp/ring -name '*.part' | wc -l)" 0 "no part of a file is left" || note "$(ls -la /tmp/ring)"
+wrong=0
+for file in /tmp/ring/*.cap; do
+	iosonar info --verify "$file" 2>&1 | grep -q '^  intact' || wrong=$((wrong + 1))
+done
+is $wrong 0 "each file of the ring is intact"
+iosonar serve --listen unix:/tmp/socket 2>/tmp/serve.err &
+pid=$!
+wait_for 20 grep -q '^serving unix:/tmp/socket$' /tmp/serve.err
+ok $? "serve takes the place of a socket to which nobody listens" || note "$(cat /tmp/serve.err)"
+kill $pid
+wait $pid
+wait_for 10 gone
+ok $? "nothing stays behind at the end"
 done_testing
