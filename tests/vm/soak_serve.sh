@@ -14,10 +14,14 @@ dev=$(disk io0)
 set_scheduler "$dev" none
 echo 2 >"/sys/block/$dev/queue/nomerges" # neighbours in a batch stay two commands
 ifconfig lo 127.0.0.1 up
+# In a range of 2 MiB that the kernel makes a huge page, which it does within minutes, it counts pages that nobody touched: the
+# memory of both grew by up to 511 pages a time.
+echo never >/sys/kernel/mm/transparent_hugepage/enabled
 objects=$(bpf_objects)
 gone() { [ "$(bpf_objects)" = "$objects" ]; }
 
-iosonar serve --keep 1m --keep-size 4Mi 2>/tmp/err &
+# Its memory for records is full after some minutes, and stays so: that for a time would be as large as the busiest such time.
+iosonar serve --keep 1h --keep-size 2Mi 2>/tmp/err &
 pid=$!
 wait_for 60 grep -q '^serving http://127.0.0.1:9936$' /tmp/err
 ok $? "it serves" || note "$(cat /tmp/err)"
@@ -27,6 +31,7 @@ counted() { sed -n "s/^iosonar_commands_total{device=\"$1\",.*op=\"$2\"} //p" /t
 # rss PID, files PID: its memory in KiB, how many files it has open.
 rss() { sed -n 's/^VmRSS:[[:space:]]*\([0-9]*\).*/\1/p' "/proc/$1/status"; }
 files() { set -- "/proc/$1/fd"/* && echo $#; }
+huge() { sed -n 's/^AnonHugePages:[[:space:]]*\([0-9]*\).*/\1/p' "/proc/$1/smaps_rollup"; }
 now() { cut -d. -f1 /proc/uptime; }
 
 # At most six files of 256 KiB, each with a line in the manifest. What was seen of these stays in /tmp/lines when a file goes.
@@ -82,26 +87,38 @@ is "$(counted "$dev" read) $(counted "$dev" write)" "$reads $writes" "so does se
 is "$(grep '^iosonar_lost_total' /tmp/page | grep -cv ' 0$')" 0 "no reason of a loss is above 0" || note "$(grep '^iosonar_lost_total' /tmp/page)"
 
 # flat NAME COLUMN SINCE KIB WORDS: from second SINCE on its memory stays within so much, WORDS say why; and in the next column its
-# open files.
+# open files. The memory is the least of each whole minute: records that came all at once, after the process got no turn, have their
+# room for 20 s.
 flat() {
 	awk -v memory="$2" -v since="$3" '
 		$1 < since { next }
-		!nr++ { first = least = most = $memory; fewest = many = $(memory + 1) }
-		{ last = $memory; files = $(memory + 1) }
-		last < least { least = last } last > most { most = last }
-		files < fewest { fewest = files } files > many { many = files }
-		END { print most - least, many - fewest, first + 0, last + 0, fewest + 0, many + 0 }' /tmp/samples >/tmp/flat
+		!nr++ { fewest = many = $(memory + 1) }
+		$(memory + 1) < fewest { fewest = $(memory + 1) }
+		$(memory + 1) > many { many = $(memory + 1) }
+		{ minute = int(($1 - since) / 60) }
+		!(minute in least) || $memory < least[minute] { least[minute] = $memory }
+		END {
+			last = minute > 0 ? minute - 1 : 0
+			low = high = least[0]
+			for (i = 0; i <= last; i++)
+				if (i in least) {
+					low = least[i] < low ? least[i] : low
+					high = least[i] > high ? least[i] : high
+				}
+			print high - low, many - fewest, least[0] + 0, least[last] + 0, fewest + 0, many + 0
+		}' /tmp/samples >/tmp/flat
 	read -r grown opened first last fewest many </tmp/flat
 	note "$1: $first KiB after $3 s, $last KiB at the end; $fewest to $many open files"
 	between "$grown" 0 "$4" "$1: its memory stays within $5"
 	between "$opened" 0 2 "$1: the number of open files stays within 2"
 }
 note "KiB of serve and record by minute: $(awk '$1 >= next_min { printf "%s%d %d", gap, $2, $4; gap = ", "; next_min = $1 + 60 }' /tmp/samples)"
-# The commands of a minute are what serve keeps, the events of five minutes what pages may ask for.
+is "$(huge $pid) $(huge $record)" "0 0" "none of it is a huge page"
+# 2 MiB of commands are what serve keeps, the events of five minutes what pages may ask for.
 if [ "$seconds" -ge 900 ]; then
 	flat serve 2 360 1024 "1 MiB from second 360 on"
 else
-	flat serve 2 60 $((1024 + 8192 + nr)) "1 MiB, 8 MiB for what pages may ask for, and 1 KiB for each disk"
+	flat serve 2 60 $((1024 + 8192 + 2048 + nr)) "1 MiB, 8 MiB for what pages may ask for, 2 MiB of commands, and 1 KiB for each disk"
 fi
 flat record 4 60 1024 "1 MiB"
 
