@@ -26,9 +26,11 @@
 #define CAPTURE_INFO_CLOCK    "clock"	   /* the host's clock source: "tsc" */
 #define CAPTURE_INFO_START    "start_ns" /* of the run, CLOCK_MONOTONIC: nothing was seen before */
 #define CAPTURE_INFO_END      "end_ns"	 /* end of the run; absent in a part that another follows */
-#define CAPTURE_INFO_WAITING  "waits_calls" /* a capture of waits: which calls: "read fsync" */
-#define CAPTURE_INFO_WAITS    "waits_kept"  /* calls that were given to the recorder of waits */
-#define CAPTURE_NAMES_BLOCK   "block_op"    /* set of names: REQ_OP_* by number */
+#define CAPTURE_INFO_WAITING  "waits_calls"   /* a capture of waits: which calls: "read fsync" */
+#define CAPTURE_INFO_WAITS    "waits_kept"    /* calls that were given to the recorder of waits */
+#define CAPTURE_INFO_ASYNC    "requests_of"   /* a capture of requests: "io_uring libaio" */
+#define CAPTURE_INFO_REQUESTS "requests_kept" /* requests that were given to the recorder */
+#define CAPTURE_NAMES_BLOCK   "block_op"      /* set of names: REQ_OP_* by number */
 
 enum { CAPTURE_NR_NAMES = 256 };
 

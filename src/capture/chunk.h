@@ -45,9 +45,10 @@ enum capture_type {
 	CAPTURE_CALLED = 14,
 	CAPTURE_CALLS = 15,
 	CAPTURE_FOLLOWED = 16,
-	CAPTURE_INDEX = 17, /* of all chunks before it: capture/index.h */
-	CAPTURE_WAITS = 18, /* calls that waited, and what for */
-	CAPTURE_GAP = 19,   /* of a merged capture: damaged chunks were here */
+	CAPTURE_INDEX = 17,    /* of all chunks before it: capture/index.h */
+	CAPTURE_WAITS = 18,    /* calls that waited, and what for */
+	CAPTURE_GAP = 19,      /* of a merged capture: damaged chunks were here */
+	CAPTURE_REQUESTS = 20, /* asynchronous requests */
 	CAPTURE_TYPES,
 };
 

@@ -23,7 +23,7 @@ static struct capture_list *contents_list_of(struct capture_contents *contents, 
 		return &contents->records;
 	if (type == CAPTURE_CACHE_ROWS || type == CAPTURE_CACHE_EVENTS)
 		return &contents->caches;
-	if (type == CAPTURE_WAITS)
+	if (type == CAPTURE_WAITS || type == CAPTURE_REQUESTS)
 		return &contents->waits;
 	return type >= CAPTURE_CALLED && type <= CAPTURE_FOLLOWED ? &contents->calls : NULL;
 }

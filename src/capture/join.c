@@ -190,8 +190,8 @@ static bool join_leaves_out(struct capture_join *join, const struct join_file *f
 
 static bool join_has_times(uint8_t type)
 {
-	return type == CAPTURE_RECORDS || type == CAPTURE_WAITS || type == CAPTURE_CACHE_ROWS ||
-	       type == CAPTURE_CACHE_EVENTS;
+	return type == CAPTURE_RECORDS || type == CAPTURE_WAITS || type == CAPTURE_REQUESTS ||
+	       type == CAPTURE_CACHE_ROWS || type == CAPTURE_CACHE_EVENTS;
 }
 
 /* Chunks without times stay where they are among those of their file. */
@@ -317,14 +317,14 @@ size_t capture_join__nr(const struct capture_join *join)
 	return join->nr;
 }
 
-/* Of calls that waited, or of readings: a reading is a chunk. */
+/* Of calls that waited, of requests, or of readings: a reading is a chunk. */
 static uint64_t join_count(const struct capture_list *list, uint8_t type)
 {
 	uint64_t nr = 0;
 
 	for (size_t i = 0; i < list->nr; i++)
 		if (list->blocks[i].chunk.type == type)
-			nr += type == CAPTURE_WAITS ? list->blocks[i].chunk.count : 1;
+			nr += type == CAPTURE_CACHE_ROWS ? 1 : list->blocks[i].chunk.count;
 	return nr;
 }
 
@@ -338,6 +338,7 @@ struct capture_joined capture_join__capture(const struct capture_join *join, siz
 		.damage = &part->damage,
 		.nr_records = part->nr_records,
 		.nr_waits = join_count(&part->waits, CAPTURE_WAITS),
+		.nr_requests = join_count(&part->waits, CAPTURE_REQUESTS),
 		.nr_readings = join_count(&part->caches, CAPTURE_CACHE_ROWS),
 	};
 }

@@ -31,7 +31,8 @@ struct capture_joined {
 	const char *path;
 	const struct capture_about *about;
 	const struct capture_damage *damage;
-	uint64_t nr_records, nr_waits, nr_readings; /* commands, calls that waited, of the cache */
+	/* Commands, calls that waited, asynchronous requests, of the cache. */
+	uint64_t nr_records, nr_waits, nr_requests, nr_readings;
 };
 struct capture_joined capture_join__capture(const struct capture_join *join, size_t nr);
 

@@ -210,6 +210,7 @@ static int merge_place_files(struct merge_file *file, const struct capture_about
 	int err = 0;
 
 	if (file == file->merge->files || !(capture_reader__has_waits(file->reader) ||
+					    capture_reader__has_requests(file->reader) ||
 					    capture_reader__has_cache(file->reader, false)))
 		return 0;
 	for (size_t i = 0; i < files->nr && !err; i++)

@@ -418,12 +418,15 @@ bool capture_reader__has_cache(const struct capture_reader *reader, bool events)
 	return false;
 }
 
-/* Likewise, of calls that waited; a file that was cut has no count. */
+/* Likewise, of calls that waited, and of requests; a file that was cut has no count. */
 static void reader_check_waits(struct capture_reader *reader)
 {
-	uint64_t there = capture_reader__nr_waits(reader), unwritten = 0;
-	uint64_t kept = capture_about__info_number(&reader->file.about, CAPTURE_INFO_WAITS, there);
-	const struct capture_counts *lost = &reader->file.about.trailer.lost;
+	const struct capture_about *about = &reader->file.about;
+	uint64_t calls = capture_reader__nr_waits(reader), unwritten = 0;
+	uint64_t requests = capture_reader__nr_requests(reader), there = calls + requests;
+	uint64_t kept = capture_about__info_number(about, CAPTURE_INFO_WAITS, calls) +
+			capture_about__info_number(about, CAPTURE_INFO_REQUESTS, requests);
+	const struct capture_counts *lost = &about->trailer.lost;
 
 	for (size_t i = 0; i < lost->nr; i++)
 		unwritten += lost->counts[i].value;
@@ -455,19 +458,44 @@ void capture_reader__rewind_waits(struct capture_reader *reader)
 	reader->file.waits.next = 0;
 }
 
+static bool reader_has_waits_of(const struct capture_reader *reader, uint8_t type)
+{
+	for (size_t i = 0; i < reader->file.waits.nr; i++)
+		if (reader->file.waits.blocks[i].chunk.type == type)
+			return true;
+	return false;
+}
+
 bool capture_reader__has_waits(const struct capture_reader *reader)
 {
 	return capture_about__info(&reader->file.about, CAPTURE_INFO_WAITING) ||
-	       reader->file.waits.nr;
+	       reader_has_waits_of(reader, CAPTURE_WAITS);
 }
 
-uint64_t capture_reader__nr_waits(const struct capture_reader *reader)
+bool capture_reader__has_requests(const struct capture_reader *reader)
+{
+	return capture_about__info(&reader->file.about, CAPTURE_INFO_ASYNC) ||
+	       reader_has_waits_of(reader, CAPTURE_REQUESTS);
+}
+
+static uint64_t reader_count_waits(const struct capture_reader *reader, uint8_t type)
 {
 	uint64_t nr = 0;
 
 	for (size_t i = 0; i < reader->file.waits.nr; i++)
-		nr += reader->file.waits.blocks[i].chunk.count;
+		if (reader->file.waits.blocks[i].chunk.type == type)
+			nr += reader->file.waits.blocks[i].chunk.count;
 	return nr;
+}
+
+uint64_t capture_reader__nr_waits(const struct capture_reader *reader)
+{
+	return reader_count_waits(reader, CAPTURE_WAITS);
+}
+
+uint64_t capture_reader__nr_requests(const struct capture_reader *reader)
+{
+	return reader_count_waits(reader, CAPTURE_REQUESTS);
 }
 
 const struct capture_about *capture_reader__about(const struct capture_reader *reader)
@@ -530,7 +558,7 @@ static bool reader_info_ns(const struct capture_reader *reader, const char *key,
 	return !errno && !*end;
 }
 
-/* The latest end of a call that waited. */
+/* The latest end of a call that waited, or of a request. */
 static uint64_t reader_waits_end(const struct capture_reader *reader, uint64_t end_ns)
 {
 	for (size_t i = 0; i < reader->file.waits.nr; i++)

@@ -85,11 +85,15 @@ int capture_reader__next_part(struct capture_reader *reader, struct capture_part
 bool capture_reader__has_calls(const struct capture_reader *reader);
 uint64_t capture_reader__nr_calls(const struct capture_reader *reader); /* records of them */
 bool capture_reader__has_cache(const struct capture_reader *reader, bool events);
-/* The next chunk of waits, in the same way. At the end, calls that are missing count as damage. */
+/* The next chunk of waits or requests, in the same way. At the end, those that are missing count as
+ * damage. */
 int capture_reader__next_waits(struct capture_reader *reader, struct capture_waits *waits);
 void capture_reader__rewind_waits(struct capture_reader *reader); /* next_waits: from the first */
-bool capture_reader__has_waits(const struct capture_reader *reader);
-uint64_t capture_reader__nr_waits(const struct capture_reader *reader); /* calls, by headers */
+bool capture_reader__has_waits(const struct capture_reader *reader); /* calls that waited */
+bool capture_reader__has_requests(const struct capture_reader *reader);
+/* By headers: calls that waited, requests. */
+uint64_t capture_reader__nr_waits(const struct capture_reader *reader);
+uint64_t capture_reader__nr_requests(const struct capture_reader *reader);
 
 const struct capture_about *capture_reader__about(const struct capture_reader *reader);
 const struct capture_damage *capture_reader__damage(const struct capture_reader *reader);

@@ -18,8 +18,14 @@ uint64_t capture_wait__time_ns(const struct capture_wait *wait)
 	case CAPTURE_WAIT_CALL: return wait->call.end_ns;
 	case CAPTURE_WAIT_COMMAND: return wait->command.end_ns;
 	case CAPTURE_WAIT_COMMIT: return wait->commit.end_ns;
+	case CAPTURE_WAIT_REQUEST: return wait->request.post_ns;
 	default: return wait->task.start_ns;
 	}
+}
+
+bool capture_wait__counts(const struct capture_wait *wait)
+{
+	return wait->kind == CAPTURE_WAIT_CALL || wait->kind == CAPTURE_WAIT_REQUEST;
 }
 
 /* ---- parts of entries ---- */
@@ -194,15 +200,105 @@ static void waits_get_task(struct byte_in *in, struct wait_who *w, uint64_t base
 	waits_get_name(in, w->comm, sizeof(w->comm));
 }
 
+/* ---- requests ---- */
+
+/* Moments that need not have happened, in the order of their bits. */
+static const size_t request_moments[] = {
+	offsetof(struct async_record, start_ns),  offsetof(struct async_record, issue_ns),
+	offsetof(struct async_record, return_ns), offsetof(struct async_record, punt_ns),
+	offsetof(struct async_record, worker_ns), offsetof(struct async_record, queued_ns),
+	offsetof(struct async_record, ended_ns),
+};
+enum { NR_REQUEST_MOMENTS = sizeof(request_moments) / sizeof(request_moments[0]) };
+
+static void waits_put_moments(struct byte_out *out, const struct async_record *r)
+{
+	const char *at = (const char *)r;
+	uint64_t known = 0;
+
+	for (int i = 0; i < NR_REQUEST_MOMENTS; i++)
+		known |= (uint64_t) !!*(const __u64 *)(at + request_moments[i]) << i;
+	byte_out__varint(out, known);
+	for (int i = 0; i < NR_REQUEST_MOMENTS; i++)
+		if (known >> i & 1)
+			waits_put_time(out, *(const __u64 *)(at + request_moments[i]),
+				       r->submit_ns);
+}
+
+static void waits_get_moments(struct byte_in *in, struct async_record *r)
+{
+	const uint64_t known = byte_in__varint(in);
+
+	in->bad |= known >> NR_REQUEST_MOMENTS != 0;
+	for (int i = 0; i < NR_REQUEST_MOMENTS; i++)
+		if (known >> i & 1)
+			*(__u64 *)((char *)r + request_moments[i]) =
+				waits_get_time(in, r->submit_ns);
+}
+
+static void waits_put_request(struct byte_out *out, const struct async_record *r, uint64_t base_ns)
+{
+	byte_out__varint(out, r->opcode);
+	waits_put_time(out, r->post_ns, base_ns);
+	byte_out__varint(out, r->post_ns - r->submit_ns);
+	waits_put_moments(out, r);
+	byte_out__varint(out, r->user_data);
+	byte_out__varint(out, r->inode);
+	byte_out__varint(out, r->dev);
+	byte_out__varint(out, r->nth);
+	byte_out__varint(out, r->cgroup);
+	byte_out__varint(out, r->pid);
+	byte_out__varint(out, r->tid);
+	byte_out__varint(out, r->bios);
+	byte_out__varint(out, r->ended);
+	byte_out__varint(out, r->flags);
+	waits_put_name(out, r->comm, sizeof(r->comm));
+}
+
+static void waits_get_request(struct byte_in *in, struct async_record *r, uint64_t base_ns)
+{
+	r->opcode = (uint8_t)byte_in__varint(in);
+	r->post_ns = waits_get_time(in, base_ns);
+	r->submit_ns = r->post_ns - byte_in__varint(in);
+	waits_get_moments(in, r);
+	r->user_data = byte_in__varint(in);
+	r->inode = byte_in__varint(in);
+	r->dev = waits_get_u32(in);
+	r->nth = (uint16_t)byte_in__varint(in);
+	r->cgroup = byte_in__varint(in);
+	r->pid = waits_get_u32(in);
+	r->tid = waits_get_u32(in);
+	r->bios = waits_get_u32(in);
+	r->ended = waits_get_u32(in);
+	r->flags = (uint8_t)byte_in__varint(in);
+	waits_get_name(in, r->comm, sizeof(r->comm));
+}
+
 /* ---- a chunk ---- */
+
+static void waits_put_fs(struct byte_out *out, const struct capture_wait *wait)
+{
+	if (*wait->fs)
+		waits_put_name(out, wait->fs, sizeof(wait->fs));
+}
+
+/* Calls of earlier versions have none. */
+static void waits_get_fs(struct byte_in *in, struct capture_wait *wait)
+{
+	if (byte_in__left(in))
+		waits_get_name(in, wait->fs, sizeof(wait->fs));
+}
 
 static void waits_put_entry(struct byte_out *out, const struct capture_wait *wait, uint64_t base_ns)
 {
 	switch (wait->kind) {
 	case CAPTURE_WAIT_CALL:
 		waits_put_call(out, &wait->call, base_ns);
-		if (*wait->fs)
-			waits_put_name(out, wait->fs, sizeof(wait->fs));
+		waits_put_fs(out, wait);
+		break;
+	case CAPTURE_WAIT_REQUEST:
+		waits_put_request(out, &wait->request, base_ns);
+		waits_put_fs(out, wait);
 		break;
 	case CAPTURE_WAIT_COMMAND: waits_put_command(out, &wait->command, base_ns); break;
 	case CAPTURE_WAIT_COMMIT: waits_put_commit(out, &wait->commit, base_ns); break;
@@ -237,8 +333,11 @@ static void waits_get_entry(struct byte_in *in, struct capture_wait *wait, uint6
 	switch (wait->kind) {
 	case CAPTURE_WAIT_CALL:
 		waits_get_call(in, &wait->call, base_ns);
-		if (byte_in__left(in)) /* earlier versions have none */
-			waits_get_name(in, wait->fs, sizeof(wait->fs));
+		waits_get_fs(in, wait);
+		break;
+	case CAPTURE_WAIT_REQUEST:
+		waits_get_request(in, &wait->request, base_ns);
+		waits_get_fs(in, wait);
 		break;
 	case CAPTURE_WAIT_COMMAND: waits_get_command(in, &wait->command, base_ns); break;
 	case CAPTURE_WAIT_COMMIT: waits_get_commit(in, &wait->commit, base_ns); break;
@@ -248,9 +347,9 @@ static void waits_get_entry(struct byte_in *in, struct capture_wait *wait, uint6
 }
 
 /* Skips kinds of entries, and of calls, that later versions have. */
-int capture_waits__get(struct capture_waits *w, struct byte_in in, uint32_t nr_calls)
+int capture_waits__get(struct capture_waits *w, struct byte_in in, uint32_t nr)
 {
-	uint64_t base_ns = byte_in__u64(&in), calls = 0, nr_entries = 0;
+	uint64_t base_ns = byte_in__u64(&in), counted = 0, nr_entries = 0;
 
 	w->nr = w->nr_strange = 0;
 	while (byte_in__left(&in)) {
@@ -265,11 +364,11 @@ int capture_waits__get(struct capture_waits *w, struct byte_in in, uint32_t nr_c
 		waits_get_entry(&entry, wait, base_ns);
 		if (entry.bad)
 			return -EBADMSG;
-		calls += wait->kind == CAPTURE_WAIT_CALL;
+		counted += capture_wait__counts(wait);
 		if (wait->kind == CAPTURE_WAIT_CALL && wait->call.call >= NR_WAIT_CALLS)
 			w->nr_strange++;
 		else
 			w->nr += wait->kind < NR_CAPTURE_WAITS;
 	}
-	return in.bad || calls != nr_calls ? -EBADMSG : 0;
+	return in.bad || counted != nr ? -EBADMSG : 0;
 }

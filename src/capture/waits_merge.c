@@ -32,16 +32,27 @@ static uint32_t waits_merge_id(struct waits_merge *w, enum glossary_kind kind, u
 		.words[0];
 }
 
+static void waits_merge_place(struct waits_merge *w, __u64 *inode, __u32 *dev, __u16 *nth)
+{
+	struct glossary_id file = { { *inode, io_file_place(*dev, *nth) } };
+
+	*dev = waits_merge_id(w, GLOSSARY_DISKS, *dev);
+	file = capture_merge__rename_file(w->merge, w->from, file);
+	*inode = file.words[0];
+	*nth = (uint16_t)(file.words[1] >> 32);
+}
+
+static uint64_t waits_merge_cgroup(struct waits_merge *w, uint64_t cgroup)
+{
+	return capture_merge__rename(w->merge, w->from, GLOSSARY_CGROUPS,
+				     (struct glossary_id){ { cgroup } })
+		.words[0];
+}
+
 static void waits_merge_call(struct waits_merge *w, struct wait_record *r)
 {
-	struct glossary_id file = { { r->inode, io_file_place(r->dev, r->nth) } };
-	struct glossary_id cgroup = { { r->cgroup } };
-
-	r->dev = waits_merge_id(w, GLOSSARY_DISKS, r->dev);
-	file = capture_merge__rename_file(w->merge, w->from, file);
-	r->inode = file.words[0];
-	r->nth = (uint16_t)(file.words[1] >> 32);
-	r->cgroup = capture_merge__rename(w->merge, w->from, GLOSSARY_CGROUPS, cgroup).words[0];
+	waits_merge_place(w, &r->inode, &r->dev, &r->nth);
+	r->cgroup = waits_merge_cgroup(w, r->cgroup);
 	for (int i = 0; i < r->nr_sleeps; i++)
 		r->sleeps[i].stack = waits_merge_id(w, GLOSSARY_STACKS, r->sleeps[i].stack);
 }
@@ -50,6 +61,19 @@ static void waits_merge_call(struct waits_merge *w, struct wait_record *r)
 static uint64_t waits_merge_shift(uint64_t ns, uint64_t shift_ns)
 {
 	return ns ? ns + shift_ns : 0;
+}
+
+static void waits_merge_request_times(struct async_record *r, uint64_t shift_ns)
+{
+	r->submit_ns += shift_ns;
+	r->post_ns += shift_ns;
+	r->start_ns = waits_merge_shift(r->start_ns, shift_ns);
+	r->issue_ns = waits_merge_shift(r->issue_ns, shift_ns);
+	r->return_ns = waits_merge_shift(r->return_ns, shift_ns);
+	r->punt_ns = waits_merge_shift(r->punt_ns, shift_ns);
+	r->worker_ns = waits_merge_shift(r->worker_ns, shift_ns);
+	r->queued_ns = waits_merge_shift(r->queued_ns, shift_ns);
+	r->ended_ns = waits_merge_shift(r->ended_ns, shift_ns);
 }
 
 static void waits_merge_times(struct capture_wait *wait, uint64_t shift_ns)
@@ -70,6 +94,7 @@ static void waits_merge_times(struct capture_wait *wait, uint64_t shift_ns)
 		wait->commit.flushing_ns = waits_merge_shift(wait->commit.flushing_ns, shift_ns);
 		wait->commit.logging_ns = waits_merge_shift(wait->commit.logging_ns, shift_ns);
 		break;
+	case CAPTURE_WAIT_REQUEST: waits_merge_request_times(&wait->request, shift_ns); break;
 	default:
 		wait->task.start_ns += shift_ns;
 		wait->task.last_ns = waits_merge_shift(wait->task.last_ns, shift_ns);
@@ -84,6 +109,12 @@ static void waits_merge_translate(struct waits_merge *w, struct capture_wait *wa
 		return;
 	if (wait->kind == CAPTURE_WAIT_CALL)
 		waits_merge_call(w, &wait->call);
+	if (wait->kind == CAPTURE_WAIT_REQUEST) {
+		struct async_record *r = &wait->request;
+
+		waits_merge_place(w, &r->inode, &r->dev, &r->nth);
+		r->cgroup = waits_merge_cgroup(w, r->cgroup);
+	}
 	if (wait->kind == CAPTURE_WAIT_COMMIT)
 		wait->commit.dev = waits_merge_id(w, GLOSSARY_DISKS, wait->commit.dev);
 }

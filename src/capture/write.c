@@ -302,7 +302,7 @@ static void writer_span_waits(struct capture_chunk *chunk, const struct capture_
 	for (size_t i = 0; i < nr; i++) {
 		uint64_t ns = capture_wait__time_ns(&waits[i]);
 
-		if (waits[i].kind != CAPTURE_WAIT_CALL)
+		if (!capture_wait__counts(&waits[i]))
 			continue;
 		chunk->min_ns = !chunk->count || ns < chunk->min_ns ? ns : chunk->min_ns;
 		chunk->max_ns = ns > chunk->max_ns ? ns : chunk->max_ns;
@@ -314,7 +314,9 @@ static void writer_span_waits(struct capture_chunk *chunk, const struct capture_
 int capture_writer__waits(struct capture_writer *writer, const struct capture_wait *waits,
 			  size_t nr)
 {
-	struct capture_chunk chunk = { .type = CAPTURE_WAITS, .first = writer->nr_records };
+	const bool are_requests = nr && waits[0].kind == CAPTURE_WAIT_REQUEST;
+	struct capture_chunk chunk = { .type = are_requests ? CAPTURE_REQUESTS : CAPTURE_WAITS,
+				       .first = writer->nr_records };
 	int err = 0;
 
 	writer_span_waits(&chunk, waits, nr);

@@ -77,7 +77,9 @@ int capture_writer__cache_rows(struct capture_writer *writer, uint64_t time_ns,
 /* One or more events; only the members of their kind are valid. */
 int capture_writer__cache_events(struct capture_writer *writer, const struct cache_command *events,
 				 size_t nr);
-/* Calls that waited, and what for, in the order of arrival; at most CAPTURE_WAITS_MOST. */
+/* Calls that waited, and what for, or requests, in the order of arrival; at most
+ * CAPTURE_WAITS_MOST.
+ */
 int capture_writer__waits(struct capture_writer *writer, const struct capture_wait *waits,
 			  size_t nr);
 /* A chunk with opaque contents (calls): the caller sets type, count and times; the rest is set

@@ -32,7 +32,7 @@ struct info {
 struct info_row {
 	const char *file, *host;
 	uint64_t clock_steps;
-	uint64_t bytes, records, calls, waits, reserve_bytes;
+	uint64_t bytes, records, calls, waits, requests, reserve_bytes;
 	double bytes_per_record;
 	const char *begin, *end; /* wall clock of the first and last record */
 	double seconds;		 /* between them */
@@ -57,6 +57,8 @@ static const struct column info_columns[] = {
 	  .at = FIELD(calls) },
 	{ "waits", "waits", CELL_COUNT, 0, "number of calls that waited, from waits",
 	  .at = FIELD(waits) },
+	{ "requests", "requests", CELL_COUNT, 0, "number of requests, from waits --async",
+	  .at = FIELD(requests) },
 	{ "bytes_per_record", "each", CELL_RATE, 0, "bytes of the file per record",
 	  .at = FIELD(bytes_per_record) },
 	{ "begin", "begin", CELL_TEXT, 0, "wall clock time of the first record, UTC",
@@ -237,6 +239,8 @@ static int info_tell(const struct info *i, const struct capture_about *about,
 	else if (row->waits)
 		snprintf(line, sizeof(line), "%" PRIu64 " of calls that waited in %s", row->waits,
 			 size);
+	else if (row->requests)
+		snprintf(line, sizeof(line), "%" PRIu64 " of requests in %s", row->requests, size);
 	else
 		snprintf(line, sizeof(line), "%" PRIu64 " in %s, %.1f bytes each", row->records,
 			 size, row->bytes_per_record);
@@ -282,6 +286,7 @@ static void info_fill(struct info_row *row, const struct capture_reader *reader)
 	row->records = capture_reader__nr_records(reader);
 	row->calls = capture_reader__nr_calls(reader);
 	row->waits = capture_reader__nr_waits(reader);
+	row->requests = capture_reader__nr_requests(reader);
 	if (capture_reader__span(reader, &min_ns, &max_ns)) {
 		row->begin = capture_clock_step__wall(row->begin_text,
 						      capture_about__wall_ns(about, min_ns));

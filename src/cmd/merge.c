@@ -94,6 +94,7 @@ static const char *merge_counts(const struct capture_joined *of, char counts[MER
 	counts[0] = 0;
 	merge_count(counts, of->nr_records, "records");
 	merge_count(counts, of->nr_waits, "waits");
+	merge_count(counts, of->nr_requests, "requests");
 	merge_count(counts, of->nr_readings, "readings of the page cache");
 	return counts[0] ? counts : "0 records";
 }
@@ -126,6 +127,7 @@ static int merge_tell(const struct merge *m)
 		lacks |= merge_tell_capture(&capture);
 		all.nr_records += capture.nr_records;
 		all.nr_waits += capture.nr_waits;
+		all.nr_requests += capture.nr_requests;
 		all.nr_readings += capture.nr_readings;
 		nr_hosts += merge_is_first_of_host(m->join, i);
 	}

@@ -249,6 +249,7 @@ static int async_on_start(void *state, struct session *s)
 {
 	struct waits_view *v = state;
 
+	v->tells_hosts = waits_rows__tell_hosts(s, &v->by_mask);
 	v->table = wait_row__table(s, &async_rows, &v->by_mask);
 	if (!v->table)
 		return log_no_memory();
@@ -273,10 +274,11 @@ static int async_on_request(void *state, struct session *s, const struct async_r
 	if (v->by_mask >> WAITS_BY_FS & 1)
 		async_source__fs(s, record, key.fs);
 	wait_row__mask(&key, v->by_mask);
+	key.host = v->tells_hosts ? host_source__here(s) : 0;
 	if (wait_groups__add(&v->interval, &key, steps))
 		return log_no_memory();
 	if (v->slow.given)
-		async_slowest__add(&v->slowest_requests, record);
+		async_slowest__add(&v->slowest_requests, s, record);
 	v->nr_taken++;
 	v->nr_uneven += sum != async__whole_ns(record);
 	return 0;
@@ -303,18 +305,13 @@ static const struct session_view async_session = {
 
 /* ---- the command ---- */
 
-static int waits_check_async(const struct waits_view *v, const struct options *options)
+static int waits_check_async(const struct waits_view *v)
 {
 	if (!v->async)
 		return 0;
 	if (v->calls.nr)
 		return log_err(-EINVAL, "--async follows requests, not calls: remove '%s'",
 			       v->calls.words[0]);
-	if (options->file.write)
-		return log_err(-EINVAL, "waits --async does not support -w");
-	if (options->file.read.nr)
-		return log_err(-EINVAL, "waits --async does not support -r: no capture has "
-					"requests of io_uring");
 	return 0;
 }
 
@@ -338,7 +335,7 @@ static int waits_run(void *state, const struct options *options, char **argv)
 	int err;
 
 	err = waits_check_calls(&v->calls);
-	err = err ?: waits_check_async(v, options);
+	err = err ?: waits_check_async(v);
 	if (!err && options->file.zstd)
 		err = log_err(-EINVAL, "waits does not support --zstd");
 	if (err)

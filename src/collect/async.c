@@ -144,7 +144,7 @@ static const struct {
 	[HOOK_AIO_WRITE] = { "async_aio_write", "aio_write", 4, true },
 };
 
-static bool async_follows_aio(const struct async *a)
+bool async__follows_aio(const struct async *a)
 {
 	return a->methods[HOOK_AIO_COMPLETE] && a->methods[HOOK_AIO_READ] &&
 	       a->methods[HOOK_AIO_WRITE];
@@ -185,7 +185,7 @@ struct async_program {
 static void async_programs(const struct async *a, struct async_program programs[NR_ASYNC_EVENTS])
 {
 	const struct async_bpf *skel = a->skel;
-	const bool bios = a->methods[HOOK_ISSUE] || async_follows_aio(a);
+	const bool bios = a->methods[HOOK_ISSUE] || async__follows_aio(a);
 	const struct async_program all[NR_ASYNC_EVENTS] = {
 		{ skel->progs.async_complete, true },
 		{ skel->progs.async_bio_end, bios },
@@ -263,7 +263,7 @@ static int async_attach(struct async *a)
 		if (programs[i].is_wanted)
 			err = feed__keep(&a->feed, bpf_program__attach(programs[i].program));
 	a->feed.start_ns = clock__mono_ns(); /* no request that is seen is older */
-	if (!err && async_follows_aio(a))
+	if (!err && async__follows_aio(a))
 		err = async_attach_hooks(a, HOOK_AIO_READ, HOOK_AIO_WRITE);
 	return err
 		       ?: feed__keep(&a->feed,
@@ -289,7 +289,7 @@ static void async_say_missing(const struct async *a)
 	if (!a->methods[HOOK_ISSUE])
 		log_note("workers and bios are not seen, their time is in punt and rest: "
 			 "functions cannot be probed here");
-	if (!async_follows_aio(a))
+	if (!async__follows_aio(a))
 		log_note("requests of libaio are not followed: functions cannot be probed here");
 	if (!a->has_punt)
 		log_note("requests that are given to a worker are not seen: this kernel has no "

@@ -31,6 +31,9 @@ uint64_t async__start_ns(const struct async *async);
 typedef int (*async_fn)(void *arg, const struct async_record *record);
 int async__take(struct async *async, async_fn fn, void *arg);
 
+/* Else requests of libaio are not followed here. */
+bool async__follows_aio(const struct async *async);
+
 /* So far, of all CPUs; skipped: programs that the kernel did not run, known after async__detach. */
 struct async_counts {
 	struct async_counters n;

@@ -98,6 +98,10 @@ static int kind_of_capture(const char *path, const struct capture_reader *reader
 	*kind = !has_commands && capture_reader__has_calls(reader) ? DIFF_CALLS : DIFF_COMMANDS;
 	if (has_commands || *kind == DIFF_CALLS)
 		return 0;
+	if (capture_reader__has_requests(reader))
+		return log_err(-EINVAL,
+			       "%s is a capture of requests: diff compares commands or calls",
+			       path);
 	if (capture_reader__has_waits(reader))
 		return log_err(-EINVAL, "%s is a capture of waits: diff compares commands or calls",
 			       path);

@@ -272,6 +272,9 @@ static bool replay_tell_damage(const struct capture_reader *reader, bool tells_c
 	if (!tells_waits && !capture_reader__nr_records(reader) &&
 	    capture_reader__has_waits(reader))
 		log_note("%s contains waits, no commands; iosonar waits -r shows them", path);
+	if (!capture_reader__nr_records(reader) && capture_reader__has_requests(reader))
+		log_note("%s contains requests, no commands; iosonar waits --async -r shows them",
+			 path);
 	return lost || !capture_damage__is_whole(damage);
 }
 

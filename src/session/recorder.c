@@ -303,6 +303,12 @@ static void recorder_say(const struct recorder *r)
 			 (double)bytes / (double)r->nr_waits);
 		return;
 	}
+	if (r->nr_requests) {
+		log_note("%s: %" PRIu64 " requests in %s, %.1f bytes each", r->run.options->write,
+			 r->nr_requests, text__bytes(size, sizeof(size), bytes),
+			 (double)bytes / (double)r->nr_requests);
+		return;
+	}
 	if (r->run.ring)
 		snprintf(parts, sizeof(parts), "; %u files", r->nr_files);
 	else if (r->part && files->given && r->nr_files > files->value)

@@ -58,7 +58,7 @@ int recorder__cache_rows(struct recorder *recorder, uint64_t time_ns,
 			 const struct capture_cache_row *rows, size_t nr);
 int recorder__cache_events(struct recorder *recorder, const struct cache_command *events,
 			   size_t nr);
-/* Calls that waited, and what for, in the order of arrival. */
+/* Calls that waited, and what for, or requests, in the order of arrival. */
 int recorder__waits(struct recorder *recorder, const struct capture_wait *waits, size_t nr);
 /* Of calls: a chunk as its writer made it, with nr calls. */
 int recorder__part(struct recorder *recorder, const struct capture_chunk *chunk,

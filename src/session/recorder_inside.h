@@ -47,7 +47,7 @@ struct recorder {
 	bool failed;			 /* said */
 	uint64_t nr_readings, nr_events; /* of the page cache */
 	uint64_t nr_calls;		 /* entries and returns */
-	uint64_t nr_waits;		 /* calls that waited */
+	uint64_t nr_waits, nr_requests;	 /* calls that waited, asynchronous requests */
 	struct recorder_ring ring;	 /* --ring */
 };
 

@@ -4,12 +4,22 @@
 
 #include <errno.h>
 
-static int recorder_meet_wait(struct recorder *r, const struct wait_record *call)
+static int recorder_meet_names(struct recorder *r, const struct capture_wait *wait)
 {
-	int err = recorder_meet_file(r, call->inode, call->dev, call->nth);
+	const struct wait_record *call = &wait->call;
+	const struct async_record *request = &wait->request;
+	const bool is_call = wait->kind == CAPTURE_WAIT_CALL;
+	const uint64_t cgroup = is_call ? call->cgroup : request->cgroup;
+	int err = is_call ? recorder_meet_file(r, call->inode, call->dev, call->nth)
+			  : recorder_meet_file(r, request->inode, request->dev, request->nth);
 
-	if (!err && call->cgroup)
-		err = recorder_meet_id(r, GLOSSARY_CGROUPS, call->cgroup, 0);
+	return err || !cgroup ? err : recorder_meet_id(r, GLOSSARY_CGROUPS, cgroup, 0);
+}
+
+static int recorder_meet_stacks(struct recorder *r, const struct wait_record *call)
+{
+	int err = 0;
+
 	for (int i = 0; i < call->nr_sleeps && i < WAIT_SLEEPS && !err; i++)
 		if (call->sleeps[i].stack)
 			err = recorder_meet_id(r, GLOSSARY_STACKS, call->sleeps[i].stack, 0);
@@ -18,16 +28,19 @@ static int recorder_meet_wait(struct recorder *r, const struct wait_record *call
 
 int recorder__waits(struct recorder *r, const struct capture_wait *waits, size_t nr)
 {
-	uint64_t calls = 0;
+	uint64_t calls = 0, requests = 0;
 	int err = 0;
 
 	if (!r->writer || !nr)
 		return 0;
 	for (size_t i = 0; i < nr && !err; i++) {
-		if (waits[i].kind != CAPTURE_WAIT_CALL)
+		if (!capture_wait__counts(&waits[i]))
 			continue;
-		calls++;
-		err = recorder_meet_wait(r, &waits[i].call);
+		err = recorder_meet_names(r, &waits[i]);
+		if (waits[i].kind == CAPTURE_WAIT_REQUEST)
+			requests++;
+		else if (++calls && !err)
+			err = recorder_meet_stacks(r, &waits[i].call);
 	}
 	if (!err || err == -ENOSPC) { /* what cannot be written is counted */
 		int put_err = capture_writer__waits(r->writer, waits, nr);
@@ -35,5 +48,6 @@ int recorder__waits(struct recorder *r, const struct capture_wait *waits, size_t
 		err = err ? err : put_err;
 	}
 	r->nr_waits += err ? 0 : calls;
+	r->nr_requests += err ? 0 : requests;
 	return recorder_verdict(r, err);
 }

@@ -145,7 +145,7 @@ static const struct session_source *session_source_of(const struct session_view 
 	if (view->asks)
 		return options->file.read.nr ? &session_calls_replay : &session_probe_live;
 	if (view->wants_async)
-		return &session_async_live;
+		return options->file.read.nr ? &session_async_replay : &session_async_live;
 	if (view->wants_waits)
 		return options->file.read.nr ? &session_waits_replay : &session_waits_live;
 	if (view->wants_cache)

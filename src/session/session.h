@@ -74,7 +74,7 @@ struct session_view {
 	/* Set by a view of waits: what it needs; then io is not used, on_wait gets each call. */
 	struct waits_wants (*wants_waits)(void *state, const struct options *options);
 	int (*on_wait)(void *state, struct session *session, const struct wait_record *record);
-	/* Set by a view of asynchronous requests, live only: likewise, on_async gets each. */
+	/* Set by a view of asynchronous requests: likewise, on_async gets each. */
 	struct async_wants (*wants_async)(void *state, const struct options *options);
 	int (*on_async)(void *state, struct session *session, const struct async_record *record);
 	/* Gets every miss, if the view wants them. */

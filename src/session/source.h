@@ -3,7 +3,7 @@
  * source.h: where the data of a run comes from, as one table of functions. live.c runs a source
  * that reads this machine's kernel, replay.c one that reads captures; neither knows what the data
  * means: I/O (io_live, io_replay), the page cache (cache_live, cache_replay), waits (waits_live,
- * waits_replay), asynchronous requests (async_live), any event (probe_live) or calls
+ * waits_replay), asynchronous requests (async_live, async_replay), any event (probe_live) or calls
  * (calls_replay). tick.c has what sources and the two loops share.
  */
 #ifndef IOSONAR_SESSION_SOURCE_H
@@ -25,6 +25,7 @@ struct capture_reader;
 struct io_answers;
 struct cache_answers;
 struct waits_answers;
+struct async_answers;
 
 /* How much of the pending data a source passes on. */
 enum session_drain {
@@ -48,6 +49,7 @@ struct session_source {
 	const struct io_answers *io;
 	const struct cache_answers *cache;
 	const struct waits_answers *waits;
+	const struct async_answers *async;
 	/* Of a replay for host_source.h: its captures, and the one of what next found; or NULL. */
 	const struct capture_merge *(*captures)(const struct session *s);
 	size_t (*from)(const struct session *s);
@@ -95,7 +97,7 @@ struct session_source {
 
 extern const struct session_source session_io_live, session_io_replay, session_cache_live,
 	session_cache_replay, session_probe_live, session_calls_replay, session_waits_live,
-	session_waits_replay, session_async_live;
+	session_waits_replay, session_async_live, session_async_replay;
 
 /* The loops. */
 int session_live(struct session *s, char **argv);

@@ -7,9 +7,12 @@
 #include <string.h>
 #include "base/log.h"
 #include "session/async_source.h"
+#include "session/host_source.h"
 
 /* The operation, and the step of its time. */
 static const struct column async_op_columns[] = {
+	{ "host", "host", CELL_TEXT, 5, "machine, of captures",
+	  .at = offsetof(struct wait_row, whose.host) },
 	{ "op", "op", CELL_TEXT, 10, "operation, e.g. read; other: keys beyond the first 1,024",
 	  .at = offsetof(struct wait_row, name) },
 	{ 0 },
@@ -80,6 +83,8 @@ static const struct column async_slow_columns[] = {
 	{ "rank", "#", CELL_COUNT, 3, "rank, 1 is the slowest", .at = OF(rank) },
 	{ "time_s", "time", CELL_TIME, 11, "when its completion was posted, since the start",
 	  .at = OF(time_ns), .drop = 1 },
+	{ "host", "host", CELL_TEXT, 5, "machine, of captures of several", .at = OF(whose.host),
+	  .not_in_text = true },
 	{ "op", "op", CELL_TEXT, 6, "operation, e.g. read", .at = OF(op) },
 	{ "dev", "dev", CELL_TEXT, 7, "device of the file system", .at = OF(whose.dev), .drop = 3 },
 	{ "pid", "pid", CELL_COUNT, 7, "process", .at = OF(pid) },
@@ -118,8 +123,9 @@ static const struct column async_slow_columns[] = {
 const struct object async_slow = { "async_request", { async_slow_columns } };
 
 static void async_fill_request(struct async_request *row, const struct session *s,
-			       const struct async_record *r)
+			       const struct async_slow *request)
 {
+	const struct async_record *r = &request->record;
 	struct wait_key key;
 
 	async__split(r, row->steps);
@@ -136,29 +142,33 @@ static void async_fill_request(struct async_request *row, const struct session *
 	row->sqpoll = !!(r->flags & ASYNC_SQPOLL);
 	row->op = async_op__name(r->opcode, row->op_text, sizeof(row->op_text));
 	async_rows__key(r, &key);
+	key.host = request->host;
 	wait_whose__fill(&row->whose, s, &key);
 	row->whose.comm = row->whose.comm_text;
+	if (!host_source__are_several(s))
+		row->whose.host = NULL;
 }
 
 int async_slowest__init(struct async_slowest *l, size_t most)
 {
-	l->records = calloc(most, sizeof(l->records[0]));
+	l->requests = calloc(most, sizeof(l->requests[0]));
 	l->most = most;
-	return l->records ? 0 : -ENOMEM;
+	return l->requests ? 0 : -ENOMEM;
 }
 
-void async_slowest__add(struct async_slowest *l, const struct async_record *record)
+void async_slowest__add(struct async_slowest *l, const struct session *s,
+			const struct async_record *record)
 {
 	size_t at = l->nr;
 
-	while (at && async__whole_ns(&l->records[at - 1]) < async__whole_ns(record))
+	while (at && async__whole_ns(&l->requests[at - 1].record) < async__whole_ns(record))
 		at--;
 	if (at == l->most)
 		return;
 	if (l->nr < l->most)
 		l->nr++;
-	memmove(&l->records[at + 1], &l->records[at], (l->nr - at - 1) * sizeof(l->records[0]));
-	l->records[at] = *record;
+	memmove(&l->requests[at + 1], &l->requests[at], (l->nr - at - 1) * sizeof(l->requests[0]));
+	l->requests[at] = (struct async_slow){ *record, host_source__here(s) };
 }
 
 void async_slowest__put(const struct async_slowest *l, struct table *table, struct session *s)
@@ -168,20 +178,20 @@ void async_slowest__put(const struct async_slowest *l, struct table *table, stru
 	for (size_t i = 0; i < l->nr; i++) {
 		struct async_request row = { .rank = i + 1 };
 
-		async_fill_request(&row, s, &l->records[i]);
+		async_fill_request(&row, s, &l->requests[i]);
 		table__row(table, &row);
 	}
 }
 
 void async_slowest__free(struct async_slowest *l)
 {
-	free(l->records);
+	free(l->requests);
 }
 
 /* ---- the ledger ---- */
 
 struct async_account {
-	uint64_t requests, silent, refused, elsewhere, shorter, shown, in_flight;
+	uint64_t requests, silent, refused, elsewhere, shorter, shown, left_out, in_flight;
 	uint64_t lost_ring, lost_room, lost_twins, lost_ends, lost_skipped, unaccounted;
 	uint64_t no_issue, no_bio;
 };
@@ -190,7 +200,7 @@ struct async_account {
 static const struct column async_ledger_columns[] = {
 	{ "requests", "requests", CELL_COUNT, 7,
 	  "requests that were submitted, = silent + refused + elsewhere + shorter + shown + "
-	  "in_flight + "
+	  "left_out + in_flight + "
 	  "lost_ring + lost_room + lost_twins + lost_ends",
 	  .at = ACCOUNT(requests) },
 	{ "silent", "silent", CELL_COUNT, 7,
@@ -203,6 +213,8 @@ static const struct column async_ledger_columns[] = {
 	{ "shorter", "shorter", CELL_COUNT, 7, "requests shorter than --min",
 	  .at = ACCOUNT(shorter) },
 	{ "shown", "shown", CELL_COUNT, 7, "requests in the rows", .at = ACCOUNT(shown) },
+	{ "left_out", "left out", CELL_COUNT, 7, "requests of a capture that the filters leave out",
+	  .at = ACCOUNT(left_out) },
 	{ "in_flight", "in flight", CELL_COUNT, 7, "requests that had not completed at the end",
 	  .at = ACCOUNT(in_flight) },
 	{ "lost_ring", "lost", CELL_COUNT, 7, "requests dropped because the ring was full",
@@ -257,7 +269,7 @@ static uint64_t async_tell_losses(const struct async_account *a)
 
 static void async_tell_account(const struct async_account *a, uint64_t lost)
 {
-	char silent[64] = "", refused[64] = "", elsewhere[64] = "";
+	char silent[64] = "", refused[64] = "", elsewhere[64] = "", left_out[48] = "";
 
 	if (a->silent)
 		snprintf(silent, sizeof(silent), " + without completion %" PRIu64, a->silent);
@@ -265,10 +277,12 @@ static void async_tell_account(const struct async_account *a, uint64_t lost)
 		snprintf(refused, sizeof(refused), " + refused %" PRIu64, a->refused);
 	if (a->elsewhere)
 		snprintf(elsewhere, sizeof(elsewhere), " + other files %" PRIu64, a->elsewhere);
+	if (a->left_out)
+		snprintf(left_out, sizeof(left_out), " + left out %" PRIu64, a->left_out);
 	log_note("requests %" PRIu64 " = shorter than --min %" PRIu64 " + shown %" PRIu64
-		 "%s%s%s + in flight %" PRIu64 "%s",
-		 a->requests, a->shorter, a->shown, silent, refused, elsewhere, a->in_flight,
-		 lost ? "" : "; nothing lost");
+		 "%s%s%s%s + in flight %" PRIu64 "%s",
+		 a->requests, a->shorter, a->shown, left_out, silent, refused, elsewhere,
+		 a->in_flight, lost ? "" : "; nothing lost");
 }
 
 static uint64_t async_difference(uint64_t a, uint64_t b)
@@ -282,7 +296,10 @@ void async_rows__close(struct session *s, uint64_t taken, uint64_t uneven)
 	struct async_account a;
 	uint64_t lost;
 
-	async_source__counts(s, &c);
+	if (!async_source__counts(s, &c)) {
+		log_note("the ledger is not known: not all of the capture was read");
+		return;
+	}
 	a = (struct async_account){
 		.requests = c.n.submitted,
 		.silent = c.n.silent,
@@ -290,6 +307,7 @@ void async_rows__close(struct session *s, uint64_t taken, uint64_t uneven)
 		.elsewhere = c.n.elsewhere,
 		.shorter = c.n.shorter,
 		.shown = taken,
+		.left_out = async_source__left_out(s),
 		.in_flight = c.in_flight,
 		.lost_ring = c.n.lost,
 		.lost_room = c.n.no_room,
@@ -301,11 +319,11 @@ void async_rows__close(struct session *s, uint64_t taken, uint64_t uneven)
 	};
 	/* Two terms that must not hide each other: requests that do not balance, steps that do not
 	 * add up. */
-	a.unaccounted =
-		async_difference(a.requests, a.silent + a.refused + a.elsewhere + a.shorter +
-						     a.shown + a.in_flight + a.lost_ring +
-						     a.lost_room + a.lost_twins + a.lost_ends) +
-		uneven;
+	a.unaccounted = async_difference(a.requests,
+					 a.silent + a.refused + a.elsewhere + a.shorter + a.shown +
+						 a.left_out + a.in_flight + a.lost_ring +
+						 a.lost_room + a.lost_twins + a.lost_ends) +
+			uneven;
 	if (s->format == TABLE_JSON)
 		object__put(&async_ledger, s->out, s->format, &a);
 	lost = async_tell_losses(&a);

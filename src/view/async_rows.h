@@ -15,14 +15,21 @@ extern const struct wait_words async_rows_words;
 
 void async_rows__key(const struct async_record *record, struct wait_key *key);
 
+/* A request and its machine, as host_source__here. */
+struct async_slow {
+	struct async_record record;
+	uint16_t host;
+};
+
 /* Slowest first, at most `most`. */
 struct async_slowest {
-	struct async_record *records;
+	struct async_slow *requests;
 	size_t nr, most;
 };
 
 int async_slowest__init(struct async_slowest *slowest, size_t most); /* -ENOMEM */
-void async_slowest__add(struct async_slowest *slowest, const struct async_record *record);
+void async_slowest__add(struct async_slowest *slowest, const struct session *session,
+			const struct async_record *record);
 void async_slowest__put(const struct async_slowest *slowest, struct table *table,
 			struct session *session);
 void async_slowest__free(struct async_slowest *slowest);

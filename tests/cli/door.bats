@@ -529,8 +529,10 @@ lent() {
 	refused 2 "waits does not support --zstd" waits -w file --zstd
 	refused 2 "--anonymous requires -r FILE" waits --anonymous
 	refused 2 "--async follows requests, not calls: remove 'read'" waits --async read
-	refused 2 "waits --async does not support -w" waits --async -w file
-	refused 2 "waits --async does not support -r: no capture has requests of io_uring" waits --async -r "$BATS_TEST_DIRNAME/../data/waits.cap"
+	refused 2 "$BATS_TEST_DIRNAME/../data/waits.cap contains calls, no requests: remove --async" waits --async -r "$BATS_TEST_DIRNAME/../data/waits.cap"
+	refused 2 "$BATS_TEST_DIRNAME/../data/requests.cap contains requests, no calls: add --async" waits -r "$BATS_TEST_DIRNAME/../data/requests.cap"
+	refused 2 "$BATS_TEST_DIRNAME/../data/nvme.cap contains no requests; waits --async -w keeps them" waits --async -r "$BATS_TEST_DIRNAME/../data/nvme.cap"
+	refused 2 "--file /nowhere: no request of the capture is on this file" waits --async -r "$BATS_TEST_DIRNAME/../data/requests.cap" --file /nowhere
 	refused 2 "--file /nowhere: no call of the capture is on this file" waits -r "$BATS_TEST_DIRNAME/../data/waits.cap" --file /nowhere
 	refused 2 "--cgroup nobody: no call of the capture is from this cgroup" waits -r "$BATS_TEST_DIRNAME/../data/waits.cap" --cgroup nobody
 }

@@ -29,6 +29,7 @@ lines() {
 		3 cache -r cache.cap --then-io -o json
 		0 calls -r calls.cap --graph -o json
 		0 waits -r waits.cap -r waits.cap --slow 5 -o json --by dev,file,comm,cgroup
+		0 waits --async -r requests.cap -r requests.cap --slow 5 -o json --by dev,file,comm,cgroup
 		0 calls -r calls.cap -o chrome
 		0 class -r class.cap -o html
 		0 blame -r blame.cap -o html

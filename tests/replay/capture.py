@@ -423,9 +423,29 @@ def take_waits(c, head, b):
     rule(nr == head["count"], "a chunk with another number of calls")
 
 
+# Section 4.4.
+MOMENTS = ("start", "issue", "return", "punt", "worker", "queued", "ended")
+
+
+def take_requests(c, head, b):
+    base, nr = b.u64(), 0
+    for e in b.entries():
+        rule(e.varint() == 4, "an entry that is no request")
+        nr += 1
+        r = {"op": e.varint(), "end": (base + e.zigzag()) & MASK, "whole": e.varint()}
+        r["submit"], known = (r["end"] - r["whole"]) & MASK, e.varint()
+        rule(known < 1 << len(MOMENTS), "moments that this page does not have")
+        r.update({name: (r["submit"] + e.zigzag()) & MASK if known >> bit & 1 else None for bit, name in enumerate(MOMENTS)})
+        r.update({name: e.varint() for name in ("user_data", "inode", "dev", "nth", "cgroup", "pid", "tid", "bios", "bios_ended", "flags")})
+        r["comm"], r["fs"] = e.text(), e.text() if e.left() else None
+        rule(head["min"] <= r["end"] <= head["max"], "a request outside its chunk's times")
+        c.requests.append(r)
+    rule(nr == head["count"], "a chunk with another number of requests")
+
+
 TAKES = {1: take_info, 2: take_devices, 3: take_names, 4: take_clock, 6: take_trailer, 7: take_reserve, 8: take_cgroups,
          9: take_stacks, 10: take_files, 11: take_disks, 12: take_cache_rows, 13: take_cache_events, 14: take_functions,
-         15: take_calls, 16: take_counts, 17: take_index, 18: take_waits}
+         15: take_calls, 16: take_counts, 17: take_index, 18: take_waits, 20: take_requests}
 
 
 # Sections 2 and 3: each chunk's header and payload.
@@ -453,7 +473,7 @@ class Capture:
         self.stacks, self.files, self.disks, self.records, self.trailer = {}, {}, {}, [], None
         self.readings, self.events, self.functions, self.calls, self.structs = [], [], [], [], []
         self.counters, self.open_objects, self.index, self.heads = {}, {}, None, []
-        self.waits, self.wait_causes = [], []
+        self.waits, self.wait_causes, self.requests = [], [], []
         self.surplus = self.lost = 0
         if not data:
             return  # one of a merged file, which hands it its chunks

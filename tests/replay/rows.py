@@ -697,6 +697,39 @@ def _(data, golden):
         row.check("left_out", len(v.c.waits) - len(calls))
 
 
+# What needs no knowledge of the order of the steps: the whole time, and that of the bios.
+REQUEST_OPS = {3: "fsync", 22: "read"}
+
+
+def request_rows(v, requests):
+    groups = collections.defaultdict(list)
+    for r in requests:
+        groups[REQUEST_OPS[r["op"]], v.text(v.c.disks[r["dev"]]), wait_file(v, r), v.text(r["comm"])].append(r)
+    for (op, dev, file, comm), of in groups.items():
+        for step, times in (("total", [r["whole"] for r in of]), ("device", [r["ended"] - r["queued"] for r in of if r["queued"]])):
+            if times:
+                yield {"op": op, "dev": dev, "file": file, "comm": comm, "step": step, "count": len(times), "sum_ns": sum(times), "max_ns": max(times)}
+
+
+@case("requests-json", "requests-filters")
+def _(data, golden):
+    v = view(data, "requests.cap")
+    requests = v.c.requests
+    if golden.name == "requests-filters":
+        requests = [r for r in requests if r["op"] == 22 and r["comm"] == b"postgres" and r["end"] >= v.start + 10**9 and r["end"] < v.start + 2 * 10**9]
+        requests = [r for r in requests if r["whole"] >= 920000]
+    rows = [row for row in golden.of("async") if row["span"] == "total"]
+    match([row for row in rows if row["step"] in ("total", "device")], list(request_rows(v, requests)), ["op", "dev", "file", "comm", "step"])
+    same("sum of the steps", sum(int(row["sum_ns"]) for row in rows if row["step"] != "total"), sum(r["whole"] for r in requests))
+    for row, mine in zip(golden.of("async_request"), sorted(requests, key=lambda r: -r["whole"])):
+        for key, value in (("whole_ns", mine["whole"]), ("tid", mine["tid"]), ("end_ns", mine["end"]), ("user_data", mine["user_data"]), ("bios", mine["bios"])):
+            row.check(key, value)
+    for row in golden.of("async_ledger"):
+        row.check("requests", int(v.c.info["requests_submitted"]))
+        row.check("shown", len(requests))
+        row.check("left_out", len(v.c.requests) - len(requests))
+
+
 # Machines with equal disks: each has the rows that it has alone, with its name before that of the disk.
 HOSTS = ("db7", "db8")
 

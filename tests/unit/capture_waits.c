@@ -71,7 +71,7 @@ static struct capture_wait random_wait(uint64_t *seed)
 	struct capture_wait wait;
 
 	memset(&wait, 0, sizeof(wait));
-	wait.kind = (uint32_t)draw(seed) % NR_CAPTURE_WAITS;
+	wait.kind = (uint32_t)draw(seed) % CAPTURE_WAIT_REQUEST;
 	switch (wait.kind) {
 	case CAPTURE_WAIT_CALL:
 		random_call(&wait.call, seed);
