@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io_replay_waits.c: what captures of waits say beside the records of others: for a view of I/O
- * that asks for it. Reads their calls once, in order of time.
+ * io_replay_waits.c: what captures of waits say beside the records of others, or alone: for a view
+ * of I/O that asks for it. Reads their calls once, in order of time.
  */
 #include <string.h>
 #include "analyse/waits.h"
@@ -60,7 +60,6 @@ static int replay_each_call_of(struct session *s, struct waits_merge *waits, io_
 	return err;
 }
 
-/* Without commands there is nothing for it to stand beside. */
 int io_replay_each_call(struct session *s, io_call_fn fn, void *arg)
 {
 	struct capture_merge *merge = io_replay(s)->merge;
@@ -70,7 +69,7 @@ int io_replay_each_call(struct session *s, io_call_fn fn, void *arg)
 
 	for (size_t i = 0; i < capture_merge__nr(merge); i++)
 		has_waits |= capture_reader__has_waits(capture_merge__reader(merge, i));
-	if (!has_waits || !io_replay_has_commands(merge))
+	if (!has_waits)
 		return 0;
 	io_replay(s)->tells_waits = true;
 	if (waits_merge__init(&waits, merge))

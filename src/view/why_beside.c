@@ -74,14 +74,19 @@ static int beside_add_call(void *arg, const struct io_beside *of, const struct i
 	return 0;
 }
 
+/* Without commands there is nothing for calls to stand beside. */
+static int beside_read_calls(struct why_beside *b, struct session *s)
+{
+	return io_source__has_beside(s) ? io_source__each_call(s, beside_add_call, b) : 0;
+}
+
 int why_beside__read(struct why_beside *b, struct session *s, const struct why_whose *whose,
 		     struct facts *facts)
 {
 	int err;
 
 	b->whose = whose;
-	err = io_source__each_cache(s, beside_add_pages, b)
-		      ?: io_source__each_call(s, beside_add_call, b);
+	err = io_source__each_cache(s, beside_add_pages, b) ?: beside_read_calls(b, s);
 	pages__finish(&b->pages);
 	if (b->dirty)
 		dirty__finish(b->dirty);

@@ -282,6 +282,12 @@ def test_waits():
         tap.ok('What calls waited for' in b.texts('section h2'), 'a section of its own')
         tap.eq(column(b, '#waits', 1), [row['part'] for row in own], 'each part is a row')
         tap.quiet(b, ', waits')
+    alone = [{key: value for key, value in row.items() if key not in span} for row in of(json_lines('report', '-r', DATA / 'waits.cap'), 'waits')]
+    tap.eq(alone, own, 'so it has without a capture of commands')
+    iosonar('report', '-r', DATA / 'waits.cap', '--out', path)
+    with opened(path) as b:
+        tap.eq(column(b, '#waits', 1), [row['part'] for row in own], 'each part is a row')
+        tap.quiet(b, ', waits alone')
 
 
 def test_many():

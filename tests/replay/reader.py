@@ -78,7 +78,7 @@ EXCUSED = {
     "drives": DRIVES, "drives-csv": DRIVES, "drives-json": DRIVES, "drives-two": DRIVES, "drives-paths": DRIVES, "drives-hostile": DRIVES, "merged-drives": DRIVES,
     "merged-info": TEXT, "merged-latency": TEXT, "merged-disk": TEXT, "merged-unknown-disk": MESSAGE, "merged-trace": TEXT, "merged-errors": TEXT, "merged-diff": TEXT, "merged-slow": TEXT, "merged-stacks": MESSAGE, "merged-pattern": TEXT, "merged-blame": MODEL, "merged-why": WHY, "hosts-stacks": TEXT, "hosts-errors": TEXT,
     "merged-anonymous": CHOICE, "merged-info-json": CHOICE,
-    "waits": TEXT, "waits-two": TEXT, "waits-hosts": TEXT, "waits-fault": MESSAGE, "waits-none": MESSAGE, "waits-as-trace": MESSAGE, "waits-info": CHOICE,
+    "waits": TEXT, "waits-two": TEXT, "waits-hosts": TEXT, "waits-fault": MESSAGE, "waits-none": MESSAGE, "waits-as-trace": MESSAGE, "waits-report": CHOICE, "waits-why": MESSAGE, "waits-info": CHOICE,
     "requests": TEXT, "requests-info": CHOICE, "requests-as-trace": MESSAGE, "requests-two": TEXT,
     "sql-schema": MESSAGE, "sql-hostile": "names, without numbers", "forged-no-device": MESSAGE,
 }
