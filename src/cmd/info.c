@@ -229,18 +229,15 @@ static bool info_is_raw(const char *key)
 static int info_tell(const struct info *i, const struct capture_about *about,
 		     const struct info_row *row)
 {
+	const uint64_t nr = row->calls ?: row->waits ?: row->requests;
+	const char *what = row->calls ? "calls" : row->waits ? "calls that waited" : "requests";
 	char line[160], size[16];
 
 	text__put_terminal(i->to.out, row->file);
 	fputc('\n', i->to.out);
 	text__bytes(size, sizeof(size), row->bytes);
-	if (row->calls)
-		snprintf(line, sizeof(line), "%" PRIu64 " of calls in %s", row->calls, size);
-	else if (row->waits)
-		snprintf(line, sizeof(line), "%" PRIu64 " of calls that waited in %s", row->waits,
-			 size);
-	else if (row->requests)
-		snprintf(line, sizeof(line), "%" PRIu64 " of requests in %s", row->requests, size);
+	if (nr)
+		snprintf(line, sizeof(line), "%" PRIu64 " of %s in %s", nr, what, size);
 	else
 		snprintf(line, sizeof(line), "%" PRIu64 " in %s, %.1f bytes each", row->records,
 			 size, row->bytes_per_record);

@@ -3,4 +3,4 @@
 # file: src/capture/waits.c
 # red: unit capture_waits
 # case: has every wait to the last bit, in order
-s/^\t\tif (\*wait->fs)$/\t\tif (!*wait->fs)/
+s/^\tif (\*wait->fs)$/\tif (!*wait->fs)/
