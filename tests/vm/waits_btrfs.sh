@@ -3,11 +3,14 @@
 # shape: nvme
 # kernels: 6.12
 # timeout: 90
+# brings: tests/vm/waits_lib.sh
 #
 # waits_btrfs: reads, synchronous writes and fsync on btrfs are followed and take what their caller measures; its log is the journal
 # part; --file and --by fs know its files, whose device is that of a subvolume. Each command of the disk takes 20 ms. Not under
 # icount: the kernel measures its RAID 6 functions when the module is loaded, for 64 ms each.
 
+# shellcheck source-path=SCRIPTDIR source=waits_lib.sh
+. /tests/waits_lib.sh
 null_disk nullb0 irqmode=2 completion_nsec=20000000 memory_backed=1 hw_queue_depth=128 size=256
 ok $? "a disk that takes 20 ms for each command"
 set_scheduler nullb0 none
@@ -23,12 +26,8 @@ ok $? "btrfs" || note "$(cat /tmp/mkfs)"
 dd if=/dev/zero of=/tmp/fs/file bs=1M count=2 conv=fsync 2>/dev/null
 sync
 
-# does NAME WORD...: waiter under that name; what it measured is in /tmp/NAME.
-cat >/tmp/calls <<'END'
-does() {
-	ln -s "$(command -v waiter)" "/tmp/bin/$1"
-	"/tmp/bin/$1" "$2" "$3" "$4" "$5" $6 $7 >"/tmp/$1"
-}
+calls_to /tmp/calls
+cat >>/tmp/calls <<'END'
 does pread /tmp/fs/file read 7 65536 direct
 does dsync /tmp/fs/file write 7 65536 dsync
 does fsync /tmp/fs/file fsync 7 65536
@@ -38,19 +37,7 @@ iosonar waits --by comm,fs --slow 40 -o json -- sh /tmp/calls >/tmp/out 2>/tmp/e
 is $? 0 "exit status" || note "$(cat /tmp/err)"
 whole /tmp/out "nothing is lost"
 
-# of COMM CALL PART KEY: in the row of the whole run; 0: there is none.
-of() {
-	grep '"type":"waits","span":"total"' /tmp/out | grep "\"call\":\"$2\",\"fs\":\"btrfs\",.*\"comm\":\"$1\",.*\"part\":\"$3\"" | value "$4"
-}
-
-# follows COMM CALL: seven times, and as long as the caller says.
-follows() {
-	is "$(of "$1" "$2" total count)" 7 "$1: seven calls of $2" || note "$(grep "\"$1\"" /tmp/out)"
-	awk -v ours="$(of "$1" "$2" total sum_ns)" -v theirs="$(cut -d' ' -f1 "/tmp/$1")" \
-		'BEGIN { exit !(ours <= theirs && ours > 0.9 * theirs && theirs > 7 * 20000000) }'
-	ok $? "$1: as long as the caller says" || note "$(of "$1" "$2" total sum_ns) ns, the caller $(cat "/tmp/$1")"
-}
-
+rows_of '"btrfs"' 0.9
 # seven COMM CALL PART: that part is at least one command of each call.
 seven() {
 	[ "$(of "$1" "$2" "$3" sum_ns)" -ge $((7 * 20000000)) ]

@@ -3,10 +3,13 @@
 # shape: nvme icount
 # kernels: 7.2
 # timeout: 90
+# brings: tests/vm/waits_lib.sh
 #
 # waits_calls: every call that waits for a file is followed, under its name, and takes what its caller measures: vectors of
 # buffers, synchronous writes, parts of a file, page faults; and the log of XFS. Each command of the disk takes 20 ms.
 
+# shellcheck source-path=SCRIPTDIR source=waits_lib.sh
+. /tests/waits_lib.sh
 null_disk nullb0 irqmode=2 completion_nsec=20000000 memory_backed=1 hw_queue_depth=128 size=256
 ok $? "a disk that takes 20 ms for each command"
 echo 0 >/sys/block/nullb0/queue/wbt_lat_usec
@@ -18,12 +21,8 @@ dd if=/dev/zero of=/tmp/fs/file bs=1M count=8 conv=fsync 2>/dev/null
 cp /tmp/fs/file /tmp/fs/stored
 sync
 
-# does NAME WORD...: waiter under that name; what it measured is in /tmp/NAME.
-cat >/tmp/calls <<'END'
-does() {
-	ln -s "$(command -v waiter)" "/tmp/bin/$1"
-	"/tmp/bin/$1" "$2" "$3" "$4" "$5" $6 $7 >"/tmp/$1"
-}
+calls_to /tmp/calls
+cat >>/tmp/calls <<'END'
 does pread /tmp/fs/file read 7 65536 direct
 does readv /tmp/fs/file readv 7 65536 direct
 does preadv2 /tmp/fs/file preadv2 7 65536 direct
@@ -45,19 +44,7 @@ iosonar waits read write fsync fault --by comm -o json -- sh /tmp/calls >/tmp/ou
 is $? 0 "exit status" || note "$(cat /tmp/err)"
 whole /tmp/out "nothing is lost"
 
-# of COMM CALL PART KEY: in the row of the whole run; 0: there is none.
-of() {
-	grep '"type":"waits","span":"total"' /tmp/out | grep "\"call\":\"$2\",.*\"comm\":\"$1\",.*\"part\":\"$3\"" | value "$4"
-}
-
-# follows COMM CALL: seven times, and as long as the caller says.
-follows() {
-	is "$(of "$1" "$2" total count)" 7 "$1: seven calls of $2" || note "$(grep "\"$1\"" /tmp/out)"
-	awk -v ours="$(of "$1" "$2" total sum_ns)" -v theirs="$(cut -d' ' -f1 "/tmp/$1")" \
-		'BEGIN { exit !(ours <= theirs && ours > 0.97 * theirs && theirs > 7 * 20000000) }'
-	ok $? "$1: as long as the caller says" || note "$(of "$1" "$2" total sum_ns) ns, the caller $(cat "/tmp/$1")"
-}
-
+rows_of null 0.97
 follows pread read
 follows readv read
 follows preadv2 read
