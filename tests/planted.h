@@ -53,6 +53,8 @@ struct plant {
 	size_t stalls;	     /* how often */
 	struct brief brief;
 	bool fails, two_paths, slow_path, two_disks;
+	bool quick; /* a kernel and its tasks that need little time; threads have numbers */
+	bool has_poll_queues, polled;
 	uint32_t asked_pid; /* whose I/O is judged; 0: all */
 	uint32_t units;	    /* of 4 KiB in which places are drawn; 0: 1 << 24 */
 	uint32_t own;	    /* per mille of the only CPU that the observer takes for itself */
@@ -83,7 +85,8 @@ static uint64_t run_draw(struct run *r, uint64_t nr)
 static void set_stages(const struct plant *p, const struct model_io *io, struct one *one)
 {
 	const uint64_t start_ns = 1000000000000, from_ns = start_ns + io->from_ns;
-	uint64_t issue_ns = p->where == INSIDE ? from_ns + 2000 : start_ns + io->issue_ns + 2000;
+	const uint64_t ready_ns = p->quick ? 800 : 2000;
+	uint64_t issue_ns = (p->where == INSIDE ? from_ns : start_ns + io->issue_ns) + ready_ns;
 
 	one->stages.queued_ns = from_ns;
 	one->stages.got_ns = p->where == FOR_TAG ? issue_ns - 900 : from_ns + 600;
@@ -96,9 +99,9 @@ static void set_stages(const struct plant *p, const struct model_io *io, struct 
 	one->stages.inserted_ns = p->where == IN_SCHEDULER ? from_ns + 1000 : 0;
 	one->record.first_ns = one->record.last_ns = issue_ns;
 	one->stages.issued_ns = issue_ns + 300;
-	one->record.end_ns = start_ns + io->end_ns + 3000;
-	one->stages.reaped_ns = one->record.end_ns - 200;
-	one->stages.done_ns = one->record.end_ns + 900 + p->late_ns;
+	one->record.end_ns = start_ns + io->end_ns + (p->quick ? 850 : 3000);
+	one->stages.reaped_ns = one->record.end_ns - (p->quick ? 20 : 200);
+	one->stages.done_ns = one->record.end_ns + (p->quick ? 50 : 900) + p->late_ns;
 	one->stages.nr_bios = 1;
 }
 
@@ -169,6 +172,10 @@ static void make_one(struct run *r, const struct plant *p, const struct model_io
 		.flags = RECORD_STAGES,
 	};
 	snprintf(one->record.comm, sizeof(one->record.comm), "%s", load->comm);
+	if (p->quick)
+		one->stages.tid = one->record.pid;
+	if (p->polled)
+		one->record.flags |= RECORD_POLLED;
 	one->stages.cpu = (uint16_t)run_draw(r, 8);
 	one->record.cpu = p->late_ns ? 0 : one->stages.cpu;
 	set_stages(p, io, one);
@@ -448,6 +455,11 @@ static const struct plant plants[] = {
 	  .servers = 32,
 	  .loads = { READS(4, 90, 50), LOAD(1, 90, 400, "kworker/u8:3", 16384, NVME_WRITE, 0) },
 	  .dirty = 60 },
+	{ .name = "polling",
+	  .servers = 32,
+	  .loads = { READS(1, 8, 5), READS(1, 8, 6), READS(1, 8, 5) },
+	  .quick = true,
+	  .has_poll_queues = true },
 	{ .name = "own-cost", .servers = 32, .loads = { READS(4, 90, 50) }, .own = 30 },
 	{ .name = "evicted",
 	  .servers = 32,

@@ -62,6 +62,8 @@ inline_always __u8 record_flags(struct request *rq, __u32 cmd_flags, const bool 
 		flags = RECORD_PASSTHROUGH;
 		if (nvme && nvme_flags(rq) & NVME_REQ_USERCMD)
 			flags |= RECORD_USER;
+	} else if (cmd_flags & settings.polled_flag) {
+		flags = RECORD_POLLED;
 	}
 	if (cmd_flags & settings.integrity_flag)
 		flags |= RECORD_METADATA;

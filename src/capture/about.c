@@ -290,8 +290,10 @@ void capture_about__put_device(struct byte_out *out, uint16_t number, const stru
 	byte_out__u8(&entry, device->gone);
 	about_put_partitions(&entry, device);
 	/* After the partitions: an entry without that field has none. */
-	if (device->knows_partitions && device->unit_bytes)
+	if (device->knows_partitions && (device->unit_bytes || device->has_poll_queues))
 		byte_out__varint(&entry, device->unit_bytes);
+	if (device->knows_partitions && device->has_poll_queues)
+		byte_out__varint(&entry, 1);
 	byte_out__varint(out, entry.len);
 	byte_out__put(out, entry.bytes, entry.len);
 	out->failed |= entry.failed;
@@ -326,6 +328,8 @@ static int about_take_device(struct capture_about *about, struct byte_in *entry)
 	err = about_take_partitions(entry, &device);
 	if (!err && entry->at != entry->end) {
 		device.unit_bytes = (uint32_t)byte_in__varint(entry);
+		if (entry->at != entry->end)
+			device.has_poll_queues = byte_in__varint(entry) & 1;
 		err = entry->bad ? -EBADMSG : 0;
 	}
 	err = err ?: capture_about__set_device(about, (uint16_t)number, &device);

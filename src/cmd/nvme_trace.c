@@ -85,13 +85,18 @@ static void nvme_trace_submit(const struct io_record *r, const char *disk, int c
 	sprintf(line + at, "\n");
 }
 
+static unsigned int nvme_trace_sender(const struct io_record *r)
+{
+	return r->flags & RECORD_PASSTHROUGH && r->flags & RECORD_USER ? NVME_TRACE_USERCMD : 0;
+}
+
 static void nvme_trace_complete(const struct io_record *r, const char *disk, int ctrl, char *line)
 {
 	sprintf(line,
 		"%" PRIu64 " %s Complete nvme%d: qid=%u, cid=%u, res=0x%" PRIx64
 		", retries=%u, flags=0x%x, status=0x%x\n",
 		(uint64_t)r->end_ns, disk, ctrl, r->qid, r->cid, (uint64_t)r->result,
-		r->attempts - 1u, r->flags & RECORD_USER ? NVME_TRACE_USERCMD : 0u, r->status);
+		r->attempts - 1u, nvme_trace_sender(r), r->status);
 }
 
 static int nvme_trace_on_record(void *state, struct session *s, const struct io_record *r)

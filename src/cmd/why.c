@@ -86,6 +86,7 @@ static void why_describe(const void *arg, int32_t number, struct fact_place *pla
 		.block_bytes = device->block_size,
 		.number = device->major << 20 | device->minor,
 		.host = device->host_number,
+		.has_poll_queues = device->has_poll_queues,
 	};
 }
 
@@ -224,8 +225,8 @@ static void why_tell_losses(const struct why_view *v, const struct session *s)
 	if (v->stageless)
 		log_note("%" PRIu64 " commands have no times of stages: throttled, wbt, frozen, "
 			 "tags, scheduler, "
-			 "slow-alone, swap and completion are not found in them; record --stages "
-			 "keeps these",
+			 "slow-alone, swap, completion and polling are not found in them; record "
+			 "--stages keeps these",
 			 v->stageless);
 	why_beside__tell(&v->beside);
 	if (v->watch_ns.given && io_source__has_beside(s))

@@ -100,7 +100,9 @@ static void io_set_shape(struct io *io)
 	ro->preflush_flag = k->preflush_flag;
 	ro->flush_flags = k->preflush_flag | k->fua_flag;
 	ro->noretry_flags = k->noretry_flags;
-	ro->rare_flags = k->integrity_flag | k->fua_flag | 0xe0; /* REQ_OP_DRV_* are above 32 */
+	ro->polled_flag = k->polled_flag;
+	/* REQ_OP_DRV_* are above 32. */
+	ro->rare_flags = k->integrity_flag | k->fua_flag | k->polled_flag | 0xe0;
 	ro->records = io->wants.records;
 	ro->record_cells = io_has_record_cells(io);
 	ro->rows_too = io->wants.rows;

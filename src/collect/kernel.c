@@ -149,6 +149,9 @@ static void kernel_read_flags(struct kernel *kernel, const struct btf *btf)
 
 	kernel->integrity_flag = kernel_flag(btf, bits, "__REQ_INTEGRITY");
 	kernel->fua_flag = kernel_flag(btf, bits, "__REQ_FUA");
+	/* 6ce913fe3eee gave it its new name. */
+	kernel->polled_flag =
+		kernel_flag(btf, bits, "__REQ_POLLED") ?: kernel_flag(btf, bits, "__REQ_HIPRI");
 	kernel->preflush_flag = kernel_flag(btf, bits, "__REQ_PREFLUSH");
 	kernel->swap_flag = kernel_flag(btf, bits, "__REQ_SWAP");
 	kernel->metadata_flag = kernel_flag(btf, bits, "__REQ_META");

@@ -31,6 +31,7 @@ struct kernel {
 	bool has_task_pointer;		   /* bpf_get_current_task_btf (5.11), */
 	bool has_task_registers;	   /* bpf_task_pt_regs (5.15) */
 	uint32_t integrity_flag, fua_flag; /* REQ_INTEGRITY and REQ_FUA; 0: none */
+	uint32_t polled_flag;		   /* REQ_POLLED, until 5.15 REQ_HIPRI */
 	uint32_t preflush_flag;		   /* REQ_PREFLUSH */
 	bool bio_queue_argument;	   /* also for events of bios */
 	uint32_t noretry_flags;		   /* REQ_FAILFAST_*: the driver tries once */

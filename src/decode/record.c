@@ -65,13 +65,16 @@ static void record_block(struct words *w, const struct io_record *r, char *const
 	}
 }
 
-/* The sender of a command that bypassed the block layer: a user, or the driver itself. */
+/* The sender: of a command that bypassed the block layer a user, or the driver itself; else
+ * whether it polls. */
 static void record_sender(struct words *w, const struct io_record *r)
 {
 	if (r->flags & RECORD_METADATA)
 		words__item(w, "metadata");
 	if (r->flags & RECORD_PASSTHROUGH)
 		words__item(w, r->flags & RECORD_USER ? "passthrough" : "by-driver");
+	else if (io_record__is_polled(r))
+		words__item(w, "polled");
 }
 
 void record__describe(struct words *w, const struct io_record *r, uint32_t block_size,

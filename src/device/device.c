@@ -327,6 +327,7 @@ static void device_read_disk(int dir, struct device *device)
 	/* Most devices report no optimal size; minimum_io_size is not below the physical block. */
 	device->unit_bytes = device_read_u32(dir, "queue/optimal_io_size")
 				     ?: device_read_u32(dir, "queue/minimum_io_size");
+	device->has_poll_queues = device_read_u32(dir, "queue/io_poll") == 1;
 	device->nsid = device_read_u32(dir, "nsid");
 	device->ctrl = device_read_ctrl(dir, device->name);
 	device->kind = device_kind_of(device->name, device_read_queues(dir, device));

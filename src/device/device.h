@@ -34,9 +34,10 @@ struct device {
 	enum device_kind kind;
 	uint64_t diskseq; /* 0: unknown (5.10) or a controller */
 	uint64_t size_bytes;
-	uint32_t block_size; /* logical */
-	uint32_t unit_bytes; /* best I/O size: optimal_io_size, else the smallest without
-				read-modify-write; 0: unknown */
+	uint32_t block_size;  /* logical */
+	uint32_t unit_bytes;  /* best I/O size: optimal_io_size, else the smallest without
+				 read-modify-write; 0: unknown */
+	bool has_poll_queues; /* a sender may poll for the end of a command: queue/io_poll */
 	uint32_t major, minor;
 	int ctrl;		   /* N of nvmeN that carries it; -1 */
 	uint32_t nsid;		   /* 0: none */

@@ -11,6 +11,8 @@
 static const uint64_t fact_waits_ns = 10000;
 /* A device that answers nothing for this long, and for ten typical commands, stalls. */
 static const uint64_t fact_stall_ns = 20000000;
+/* A thread that sends its next command later did something else meanwhile. */
+static const uint64_t fact_turn_ns = 20000;
 enum {
 	FACT_STALL_TIMES = 10,
 	FACT_TYPICAL_OF = 256,
@@ -45,6 +47,10 @@ uint64_t fact_cells__percentile(const uint32_t cells[FACT_CELLS], uint32_t per_1
 	}
 	return 0;
 }
+
+struct fact_times {
+	uint64_t from_ns, end_ns, parts_ns[NR_PARTS];
+};
 
 /* ---- devices ---- */
 
@@ -137,16 +143,40 @@ static void fact_count_stages(struct fact_device *d, const struct io_stages *s)
 	d->deepest = s->depth > d->deepest ? s->depth : d->deepest;
 }
 
+/* ---- threads that wait for each command ---- */
+
+static bool fact_takes_turns(enum fact_class class, const struct io_record *r)
+{
+	const struct io_stages *s = io_record__stages(r);
+
+	return class <= FACT_WRITE && s && s->tid && s->queued_ns && r->attempts == 1 &&
+	       !(r->flags & RECORD_PASSTHROUGH) && !io_record__is_polled(r);
+}
+
+static void fact_count_turn(struct fact_device *d, const struct io_record *r,
+			    const struct fact_times *t)
+{
+	const struct io_stages *s = io_record__stages(r);
+	struct fact_turns *turns = &d->turns;
+	struct fact_thread *thread = &turns->threads[s->tid % FACT_THREADS];
+	const struct fact_thread before = *thread;
+
+	*thread = (struct fact_thread){ t->end_ns, s->tid };
+	if (before.tid != s->tid || before.end_ns > t->from_ns ||
+	    t->from_ns - before.end_ns > fact_turn_ns)
+		return;
+	turns->nr++;
+	turns->turn_ns += t->from_ns - before.end_ns;
+	turns->command_ns += t->end_ns - t->from_ns;
+	turns->served[fact_cell(t->parts_ns[PART_DEVICE])]++;
+}
+
 /* ---- parts ---- */
 
 static uint64_t fact_between(uint64_t from_ns, uint64_t to_ns)
 {
 	return from_ns && to_ns > from_ns ? to_ns - from_ns : 0;
 }
-
-struct fact_times {
-	uint64_t from_ns, end_ns, parts_ns[NR_PARTS];
-};
 
 /* What it waited for before it had a request. A wait that has no name is one for a request. */
 static void fact_divide_waits(const struct io_record *r, const struct io_stages *s,
@@ -399,6 +429,9 @@ static int fact_end(struct facts *f, struct fact_device *d, enum fact_class clas
 	fact_count_time(d, r, times.from_ns);
 	fact_count_stages(d, io_record__stages(r));
 	d->retried += !whose && r->attempts > 1;
+	d->polled += !whose && io_record__is_polled(r);
+	if (!whose && fact_takes_turns(class, r))
+		fact_count_turn(d, r, &times);
 	if (class == FACT_FLUSH || times.parts_ns[PART_FLUSH])
 		flushers__add(&d->flushers, r->comm, class != FACT_FLUSH);
 	if (!times.parts_ns[PART_STALL])

@@ -54,6 +54,7 @@ enum {
 	FACT_DEVICES = 256,
 	FACT_CPUS = 256,
 	FACT_STREAMS = 64,
+	FACT_THREADS = 64,
 	FACT_GAPS = 4,
 	FACT_DUE = 64,
 	FACT_SMALL = 16384, /* bytes */
@@ -90,6 +91,23 @@ struct fact_place {
 	uint32_t block_bytes;
 	uint32_t number; /* of the device, as in a capture of the page cache; 0: not known */
 	uint16_t host;	 /* of several machines: they may number their devices alike */
+	bool has_poll_queues;
+};
+
+/* A thread, and when its last command ended. */
+struct fact_thread {
+	uint64_t end_ns;
+	uint32_t tid;
+};
+
+/*
+ * Commands of threads that wait for each command before they send the next, and send that at once.
+ * turn_ns: from the end of a command to the next one.
+ */
+struct fact_turns {
+	uint64_t nr, command_ns, turn_ns;
+	uint32_t served[FACT_CELLS]; /* times at the device */
+	struct fact_thread threads[FACT_THREADS];
 };
 
 struct fact_stream {
@@ -110,7 +128,9 @@ struct fact_device {
 	uint32_t deepest;
 	uint64_t timeouts, retried;		    /* of judged commands */
 	uint64_t stalls, longest_stall_ns, stalled; /* stalled: commands in flight meanwhile */
+	uint64_t polled;			    /* commands for whose end their senders poll */
 	uint32_t submits[FACT_CPUS], ends[FACT_CPUS];
+	struct fact_turns turns; /* of judged data commands that interrupts end */
 	struct flushers flushers;
 	/* while commands come */
 	uint64_t typical_ns; /* median time at the device so far */

@@ -36,6 +36,7 @@ enum { RECORD_NO_DEVICE = 0xffff };
 enum record_flag {
 	RECORD_PASSTHROUGH = 1, /* an ioctl or io_uring sent it past the block layer */
 	RECORD_USER = 2,	/* and a user sent it, not the driver itself */
+	RECORD_POLLED = 2,	/* the same bit without PASSTHROUGH: its sender polls for its end */
 	RECORD_METADATA = 4,	/* it carries metadata */
 	RECORD_NO_STATUS = 8,	/* this kernel hides the status: 0 or "failed" only */
 	RECORD_FUA = 16,	/* other disks: to stable storage; NVMe has it in CDW12 */
@@ -77,6 +78,11 @@ struct io_record {
 	__u8 what;	/* enum record_what */
 };
 _Static_assert(sizeof(struct io_record) == 104, "no holes");
+
+static inline _Bool io_record__is_polled(const struct io_record *record)
+{
+	return (record->flags & (RECORD_PASSTHROUGH | RECORD_POLLED)) == RECORD_POLLED;
+}
 
 /* The time of a record: when the command ended, or was built. */
 static inline __u64 io_record__time_ns(const struct io_record *record)

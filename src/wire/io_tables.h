@@ -423,7 +423,7 @@ struct io_settings {
 	__u32 filter_pid;   /* 0: none */
 	__u32 slowest_nr;   /* how many of the slowest are wanted */
 	/* Bits of rq->cmd_flags, numbered by this kernel's BTF; rare: these or passthrough. */
-	__u32 integrity_flag, fua_flag, rare_flags;
+	__u32 integrity_flag, fua_flag, polled_flag, rare_flags;
 	__u32 preflush_flag, flush_flags; /* of bios; flush_flags: preflush or FUA */
 	__u32 noretry_flags;		  /* with any of them an error ends the command */
 	__u32 swap_flag, metadata_flag;

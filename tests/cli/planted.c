@@ -49,6 +49,7 @@ static int put_device(struct capture_writer *w, const struct plant *p)
 	struct device device = disk;
 
 	device.depth = p->where == FOR_TAG ? p->servers : disk.depth;
+	device.has_poll_queues = p->has_poll_queues;
 	return capture_writer__device(w, 0, &device);
 }
 

@@ -44,6 +44,7 @@ static const char *const of_disk[] = {
 	"queue/optimal_io_size",
 	"queue/minimum_io_size",
 	"queue/write_cache",
+	"queue/io_poll",
 };
 static const char *const of_partition[] = { "partition", "start", "size", "alignment_offset" };
 static const char *const of_controller[] = {

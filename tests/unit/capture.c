@@ -1066,6 +1066,9 @@ static void test_memory(void)
 	device.partitions = &partition;
 	device.unit_bytes = 131072;
 	capture_writer__device(writer, 3, &device);
+	device.unit_bytes = 0;
+	device.has_poll_queues = true;
+	capture_writer__device(writer, 4, &device);
 	put_cgroup(writer, 77, "/x");
 	for (uint64_t second = 1; second <= 60; second++) {
 		struct capture_clock clock = { second * 1000000000, 0, second };
@@ -1093,6 +1096,10 @@ static void test_memory(void)
 	       "with its partitions");
 	is_u64(capture_about__device(capture_reader__about(reader), 3)->unit_bytes, 131072,
 	       "and the size it does best with");
+	ok(!capture_about__device(capture_reader__about(reader), 3)->has_poll_queues &&
+		   capture_about__device(capture_reader__about(reader), 4)->has_poll_queues &&
+		   !capture_about__device(capture_reader__about(reader), 4)->unit_bytes,
+	   "and whether it has queues for polling");
 	is_str(cgroup_of(capture_reader__about(reader), 77), "/x", "and a cgroup");
 	capture_reader__free(reader);
 	test_memory_copy(memory);

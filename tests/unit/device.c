@@ -220,6 +220,8 @@ static void test_plain_nvme(void)
 	put_link("/sys/dev/block/259:3", "../../devices/pci0000:00/nvme/nvme0/nvme0n1");
 	put("131072\n", "/sys/block/nvme0n4/queue/optimal_io_size");
 	put("4096\n", "/sys/block/nvme0n4/queue/minimum_io_size");
+	put("1\n", "/sys/block/nvme0n4/queue/io_poll");
+	put("0\n", "/sys/block/nvme0n1/queue/io_poll");
 	put("0\n", "/sys/block/nvme0n1/queue/optimal_io_size");
 	put("4096\n", "/sys/block/nvme0n1/queue/minimum_io_size");
 	list = list_read();
@@ -241,6 +243,8 @@ static void test_plain_nvme(void)
 	   "its blocks, diskseq, queues and depth");
 	is_u64(d->unit_bytes, 131072, "its optimal size");
 	is_u64(device_list__find(&list, "nvme0n1")->unit_bytes, 4096, "else the least");
+	ok(d->has_poll_queues && !device_list__find(&list, "nvme0n1")->has_poll_queues,
+	   "whether it has queues for polling");
 	is_str(d->serial, "serial-a", "it has the controller's serial");
 
 	chooses(&list, "nvme0n4", "nvme0n4");

@@ -64,7 +64,8 @@ static void describe(const void *arg, int32_t device, struct fact_place *place)
 				      .limit = p->where == FOR_TAG ? p->servers : 1023,
 				      .unit_bytes = 4096,
 				      .block_bytes = 512,
-				      .number = p->two_disks && device ? 0 : DISK };
+				      .number = p->two_disks && device ? 0 : DISK,
+				      .has_poll_queues = p->has_poll_queues };
 }
 
 static enum fact_class class_of(uint8_t op)
@@ -423,6 +424,58 @@ static void check_one_wait(void)
 	free(run.ones);
 }
 
+/* ---- polling ---- */
+
+static int count_polling(const struct plant *p)
+{
+	int nr = 0;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		const struct plant varied = vary(p, seed);
+		struct run run = run_make(&varied, seed, COMMANDS);
+		struct why *why = judge(&varied, &run);
+
+		for (size_t i = 0; i < why->nr; i++)
+			nr += !strcmp(why->findings[i].rule->name, "polling");
+		free(why);
+		free(run.ones);
+	}
+	return nr;
+}
+
+/* The plant but for one thing that makes polling no remedy, or is not known. */
+static void check_polling(void)
+{
+	const struct plant *planted = plant_of("polling");
+	struct plant p = *planted;
+
+	is_u64((uint64_t)count_polling(&p), SEEDS, "polling is not used");
+	p.has_poll_queues = false;
+	is_u64((uint64_t)count_polling(&p), 0, "a device without queues for it, or not known");
+	p = *planted;
+	p.polled = true;
+	is_u64((uint64_t)count_polling(&p), 0, "commands are polled");
+	p = *planted;
+	p.quick = false;
+	is_u64((uint64_t)count_polling(&p), 0, "threads are not known");
+	p = *planted;
+	for (int i = 0; i < LOADS; i++)
+		p.loads[i].model.service_ns *= 10;
+	is_u64((uint64_t)count_polling(&p), 0, "the commands are not short");
+	p = *planted;
+	for (int i = 0; i < LOADS; i++)
+		p.loads[i].model.think_ns *= 30;
+	is_u64((uint64_t)count_polling(&p), 0, "the threads have other work");
+	p = *planted;
+	for (int i = 0; i < LOADS; i++)
+		p.loads[i].model.think_ns = 900;
+	is_u64((uint64_t)count_polling(&p), 0, "the wake-up takes next to nothing");
+	p = *planted;
+	for (int i = 0; i < LOADS; i++)
+		p.loads[i].model.depth *= 8;
+	is_u64((uint64_t)count_polling(&p), 0, "a thread has several in flight");
+}
+
 /* ---- what nobody would send ---- */
 
 static void check_hostile(void)
@@ -532,6 +585,7 @@ int main(void)
 	check_flushes();
 	check_none();
 	check_one_wait();
+	check_polling();
 	check_hostile();
 	check_pages();
 	check_dirty();
