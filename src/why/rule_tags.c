@@ -3,12 +3,24 @@
 #include <inttypes.h>
 #include "why/rules.h"
 
+enum { TAGS_MANY = 16 };	     /* that the device takes */
+static const double tags_one = 1.25; /* in flight, itself among them */
+
+/* One at a time of many that are allowed waits for no request: its task got no turn meanwhile. */
+static bool tags_are_free(const struct why_case *c)
+{
+	const struct fact_device *d = c->device;
+
+	return d->place.limit >= TAGS_MANY && !c->all.parts_ns[PART_SCHED] &&
+	       (double)d->depth_sum < tags_one * (double)d->depths;
+}
+
 static bool tags_test(const struct why_case *c, struct why_finding *f)
 {
 	const uint64_t waited = why_waited(c, PART_TAGS);
 
 	/* One that waited long, for its task got no turn, is no lack of requests. */
-	if (waited < FACT_ALONE || !why_test_part(c, PART_TAGS, f))
+	if (waited < FACT_ALONE || tags_are_free(c) || !why_test_part(c, PART_TAGS, f))
 		return false;
 	f->affected = waited;
 	verdict__say(f, "commands wait for a free request: too few may be in flight");

@@ -50,13 +50,19 @@ static double why_weight(const struct why_finding *f, double least)
 	return f->rule->is_fault && share < least ? least : share;
 }
 
+/* What only the slowest suffer from does not explain what all do. */
+static bool why_explains(const struct why_finding *by, const struct why_finding *f)
+{
+	return 2 * verdict__share(by) >= verdict__share(f) && 2 * by->total >= f->total;
+}
+
 static bool why_is_explained(const struct why *why, const struct why_finding *f)
 {
 	for (size_t i = 0; i < why->nr; i++)
 		for (const char *const *name = f->rule->yields; *name; name++)
 			if (why->findings[i].device == f->device &&
 			    !strcmp(why->findings[i].rule->name, *name) &&
-			    2 * verdict__share(&why->findings[i]) >= verdict__share(f))
+			    why_explains(&why->findings[i], f))
 				return true;
 	return false;
 }

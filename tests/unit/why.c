@@ -424,6 +424,43 @@ static void check_one_wait(void)
 	free(run.ones);
 }
 
+/* The same to each command of a task with one in flight, as on a machine that is busy otherwise. */
+static void check_each_waits(void)
+{
+	const struct plant p = { .servers = 32,
+				 .loads = { READS(1, 90, 50) },
+				 .brief = { .one_of = 1, .ns = 60 * US, .where = FOR_TAG } };
+	struct run run = run_make(&p, 7, COMMANDS);
+	struct why *why = judge(&p, &run);
+
+	if (!is_u64(why->nr, 0, "with one command in flight none waits for a request"))
+		printf("# %s %s\n", why->findings[0].rule->name, why->findings[0].evidence);
+	free(why);
+	free(run.ones);
+}
+
+/* A stall of which the slowest have most of their time does not hide what all wait for. */
+static void check_stall_of_few(void)
+{
+	struct plant p = vary(plant_of("saturated"), 3);
+	struct run run;
+	struct why *why;
+	bool found = false;
+
+	p.stalls = 1;
+	p.stall_ns = 21 * MS;
+	run = run_make(&p, 3, COMMANDS);
+	why = judge(&p, &run);
+	for (size_t i = 0; i < why->nr && i < 2; i++) {
+		found |= !strcmp(why->findings[i].rule->name, "saturated");
+		printf("# a stall: %s %.0f %% %.0f %%\n", why->findings[i].rule->name,
+		       100 * why->findings[i].tail, 100 * why->findings[i].total);
+	}
+	ok(found, "one stall does not hide that the device is saturated");
+	free(why);
+	free(run.ones);
+}
+
 /* ---- polling ---- */
 
 static int count_polling(const struct plant *p)
@@ -585,6 +622,8 @@ int main(void)
 	check_flushes();
 	check_none();
 	check_one_wait();
+	check_each_waits();
+	check_stall_of_few();
 	check_polling();
 	check_hostile();
 	check_pages();

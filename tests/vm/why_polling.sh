@@ -19,8 +19,8 @@ judged() {
 	whole "/tmp/$judged_name" "$judged_name: nothing is lost"
 	note "$(iosonar why -r "/tmp/$judged_name.cap" 2>&1)"
 }
-# rank FILE CAUSE: of a finding; 0: it is not found.
-rank() { grep "\"finding\":\"$2\"" "$1" | sed 's/.*"nr":\([0-9]*\).*/\1/' | grep . || echo 0; }
+# rank NAME CAUSE: of a finding in /tmp/NAME; 0: it is not found.
+rank() { grep "\"finding\":\"$2\"" "/tmp/$1" | sed 's/.*"nr":\([0-9]*\).*/\1/' | grep . || echo 0; }
 
 # disk_of NSEC POLL_QUEUES
 disk_of() {
@@ -31,19 +31,19 @@ disk_of() {
 
 disk_of 3000 1
 judged interrupts
-between "$(rank /tmp/interrupts polling)" 1 2 "interrupts: polling is first or second" || note "$(cat /tmp/interrupts)"
+between "$(rank interrupts polling)" 1 2 "interrupts: polling is first or second" || note "$(cat /tmp/interrupts)"
 iosonar why -r /tmp/interrupts.cap -o json >/tmp/again 2>/dev/null
-is "$(rank /tmp/again polling)" 1 "interrupts: in a capture it is first"
+is "$(rank again polling)" 1 "interrupts: in a capture it is first"
 judged polled --hipri
-is "$(rank /tmp/polled polling)" 0 "polled: not found" || note "$(cat /tmp/polled)"
+is "$(rank polled polling)" 0 "polled: not found" || note "$(cat /tmp/polled)"
 null_remove "$dev"
 disk_of 1000000 1
 judged long --number_ios=307
-is "$(rank /tmp/long polling)" 0 "long: not found" || note "$(cat /tmp/long)"
+is "$(rank long polling)" 0 "long: not found" || note "$(cat /tmp/long)"
 null_remove "$dev"
 disk_of 3000 0
 judged without
-is "$(rank /tmp/without polling)" 0 "without queues: not found" || note "$(cat /tmp/without)"
+is "$(rank without polling)" 0 "without queues: not found" || note "$(cat /tmp/without)"
 null_remove "$dev"
 
 dev=$(disk io0)
