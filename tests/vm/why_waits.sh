@@ -4,8 +4,8 @@
 # kernels: 6.12
 # timeout: 60
 #
-# why_waits: a queue that is frozen again and again is found first or second, and flushes are those of the journal that asks for them,
-# with its mount point.
+# why_waits: a queue that is frozen again and again, and dirty pages that a writer waits for, are found first or second. Flushes are
+# those of the journal that asks for them, with its mount point.
 
 dev=nullb0
 
@@ -32,6 +32,18 @@ if grep -q ' __bio_queue_enter$' /proc/kallsyms; then
 else
 	skip "frozen" "this kernel asks each I/O whether its queue is frozen, in one function"
 fi
+
+# 16 MiB are written, of which 1 MiB may be dirty.
+echo 512 >"/sys/block/$dev/queue/max_sectors_kb"
+sysctl -w vm.dirty_bytes=1048576 >/dev/null
+iosonar waits -o json -w /tmp/dirty.waits -- iosonar record --stages -d "$dev" -w /tmp/dirty.cap -- waiter "/dev/$dev" write 256 65536 \
+	>/tmp/said 2>&1
+ok $? "dirty: recorded, with waits" || note "$(cat /tmp/said)"
+sysctl -w vm.dirty_ratio=20 >/dev/null
+iosonar why -r /tmp/dirty.cap -r /tmp/dirty.waits -o json >/tmp/dirty 2>/tmp/said
+ok $? "dirty: judged" || note "$(cat /tmp/said)"
+note "$(iosonar why -r /tmp/dirty.cap -r /tmp/dirty.waits 2>&1)"
+between "$(rank dirty dirty)" 1 2 "dirty: a writer that waits for dirty pages" || note "$(cat /tmp/dirty)"
 null_remove "$dev"
 
 # An NVMe drive with a write cache. Whether its flushes dominate is its matter; whose they are is not.
