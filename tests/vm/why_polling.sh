@@ -2,7 +2,7 @@
 # shellcheck shell=dash
 # shape: icount polled
 # kernels: 6.12
-# timeout: 60
+# timeout: 150
 #
 # why_polling: a task that is woken up for each of its short reads is told that it could poll; one that polls is not, nor one on a
 # disk without queues for that, nor one with long reads. trace says which commands of an NVMe drive were polled.
