@@ -507,6 +507,8 @@ inline_always enum timing block_counted(const struct tables *t, struct request *
 
 	if (!sampled)
 		return TIMED;
+	if (__builtin_expect(!nr_bytes, 0) && completes_a_flush(rq, nr_bytes, pointers))
+		return UNTIMED;
 	is_last = nr_bytes >= field_of(pointers, rq, __data_len);
 	if (__builtin_expect(error && is_last, 0)) {
 		count_up(counters.failed);

@@ -72,4 +72,15 @@ ok $? "bursts: all are timed again in a pause" || note "$(cat /tmp/bursts.err)"
 is "$(row /tmp/bursts "$dev" read count) $(row /tmp/bursts "$dev" write count)" "$all_reads $all_writes" "bursts: as fio counts them"
 whole /tmp/bursts "bursts: nothing is lost"
 
+# A write cache without FUA: a synchronous write ends with its data, and again after a flush; a flush that waits for another is none.
+null_disk nullb1 irqmode=2 completion_nsec=10000 memory_backed=1 cache_size=64 >&2 || ok 1 "null_blk makes a disk"
+measure /tmp/sync -d nullb1 --budget 1ppm -i 500ms
+fio --name=t --filename=/dev/nullb1 --direct=1 --rw=randwrite --bs=4k --ioengine=libaio --iodepth=8 --norandommap --fsync=4 --sync=1 \
+	--numjobs=4 --group_reporting --runtime=3 --time_based --output-format=json --output=/tmp/sync.json >&2
+measured
+ok $? "synchronous writes: exits 0"
+is "$(row /tmp/sync nullb1 write count)" "$(fio_ios /tmp/sync.json write)" "synchronous writes: as fio counts them"
+is "$(ledger /tmp/sync completed)" "$(($(row /tmp/sync nullb1 write count) + $(row /tmp/sync nullb1 flush count)))" "synchronous writes: the ledger has all"
+whole /tmp/sync "synchronous writes: nothing is lost"
+
 done_testing
