@@ -50,10 +50,10 @@ static double why_weight(const struct why_finding *f, double least)
 	return f->rule->is_fault && share < least ? least : share;
 }
 
-/* What only the slowest suffer from does not explain what all do. */
+/* What only the slowest suffer from, with little of all time, does not explain what all do. */
 static bool why_explains(const struct why_finding *by, const struct why_finding *f)
 {
-	return 2 * verdict__share(by) >= verdict__share(f) && 2 * by->total >= f->total;
+	return 2 * verdict__share(by) >= verdict__share(f) && 3 * by->total >= f->total;
 }
 
 static bool why_is_explained(const struct why *why, const struct why_finding *f)

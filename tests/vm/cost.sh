@@ -58,7 +58,7 @@ runs=$(sed -n 's/.* as \([0-9]*\) measured runs show.*/\1/p' /tmp/out.err)
 note "of 20,000 reads: ours $ours s by $runs runs, the kernel's $((kernels / 1000)) us; $plain instructions"
 at_most 10 "latency that measures itself"
 # How many of the 40,000 runs are chosen depends on the times of the reads, which have a pattern here: 39 are expected.
-between "${runs:-0}" 15 80 "some runs are measured"
+between "${runs:-0}" 4 160 "some runs are measured"
 awk -v ours="${ours:-0}" -v runs="${runs:-1}" -v kernels="$kernels" 'BEGIN {
 	share = ours * 1e9 * 40000 / 1024 / runs / kernels; exit !(share > 0.5 && share < 1.2) }'
 ok $? "the programs' own figure is near the kernel's" || note "$(cat /tmp/out.err)"
