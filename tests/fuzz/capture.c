@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyse/async.h"
 #include "session/cache_info.h"
 #include "session/waits_info.h"
 #include "session/waits_source.h"
@@ -110,6 +111,19 @@ static void check_calls(struct capture_reader *reader)
 	call_trace__free(&c.trace);
 }
 
+/* As waits --async -r does. */
+static void check_request(const struct async_record *request)
+{
+	uint64_t steps[NR_WAIT_PARTS], sum = 0;
+	char name[32];
+
+	async__split(request, steps);
+	for (int i = 0; i < NR_WAIT_PARTS; i++)
+		sum += steps[i];
+	seen = sum ^ async__whole_ns(request) ^
+	       (uint8_t)async_op__name(request->opcode, name, sizeof(name))[0];
+}
+
 /* As waits -r does: each entry, and what is known of all. */
 static void check_waits(struct capture_reader *reader)
 {
@@ -130,6 +144,8 @@ static void check_waits(struct capture_reader *reader)
 				waits_stories__commit(stories, &wait->commit);
 			else if (wait->kind == CAPTURE_WAIT_TASK)
 				wait_commits__add_task(&stories->commits, &wait->task);
+			else if (wait->kind == CAPTURE_WAIT_REQUEST)
+				check_request(&wait->request);
 			else if (wait->call.nr_sleeps > WAIT_SLEEPS)
 				abort();
 			else
