@@ -82,7 +82,8 @@ static int io_set_filters(struct io *io)
 	return err;
 }
 
-static void io_set_shape(struct io *io)
+/* What the kernel has, and where. */
+static void io_set_kernel(struct io *io)
 {
 	struct io_settings *ro = io_settings(io);
 	const struct kernel *k = &io->kernel;
@@ -103,6 +104,17 @@ static void io_set_shape(struct io *io)
 	ro->polled_flag = k->polled_flag;
 	/* REQ_OP_DRV_* are above 32. */
 	ro->rare_flags = k->integrity_flag | k->fua_flag | k->polled_flag | 0xe0;
+	ro->queue_argument = k->queue_argument;
+	ro->bio_queue_argument = k->bio_queue_argument;
+	ro->swap_flag = k->swap_flag;
+	ro->metadata_flag = k->metadata_flag;
+}
+
+/* What the view wants. */
+static void io_set_shape(struct io *io)
+{
+	struct io_settings *ro = io_settings(io);
+
 	ro->records = io->wants.records;
 	ro->record_cells = io_has_record_cells(io);
 	ro->rows_too = io->wants.rows;
@@ -123,8 +135,6 @@ static void io_set_shape(struct io *io)
 	ro->slowest = io->wants.slowest != 0;
 	ro->slowest_nr = io->wants.slowest;
 	ro->files_at_end = io_finds_files_at_end(io);
-	ro->queue_argument = k->queue_argument;
-	ro->bio_queue_argument = k->bio_queue_argument;
 	ro->by_size = io->wants.by_size;
 	ro->by_queue = io->wants.by_queue;
 	ro->by_cpu = io->wants.by_cpu;
@@ -132,8 +142,6 @@ static void io_set_shape(struct io *io)
 	ro->by_comm = io->wants.by_comm;
 	ro->by_cgroup = io->wants.by_cgroup;
 	ro->by_file = io->wants.by_file;
-	ro->swap_flag = k->swap_flag;
-	ro->metadata_flag = k->metadata_flag;
 	memcpy((void *)ro->senders, io->senders, sizeof(io->senders));
 	ro->waits = io_names_waits(io);
 	ro->tag_event = io->waits.by_event;
@@ -186,6 +194,7 @@ int io_set(struct io *io)
 {
 	int err = io_set_filters(io);
 
+	io_set_kernel(io);
 	io_set_shape(io);
 	io_set_sizes(io);
 	if (io_unwinds(io))

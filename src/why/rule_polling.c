@@ -40,11 +40,13 @@ static bool polling_test(const struct why_case *c, struct why_finding *f)
 	if (f->total < c->least)
 		return false;
 	snprintf(f->whose, sizeof(f->whose), "threads that wait");
-	verdict__say(f, "threads are woken up for each short command, and could poll");
+	verdict__say(f, "threads are woken up for each short command; they could poll");
 	verdict__prove(f,
-		       "%" PRIu64 " of %" PRIu64 " commands are sent as soon as that before ended",
+		       "%" PRIu64 " of %" PRIu64
+		       " commands were sent right after the one before had ended",
 		       turns->nr, data.nr);
-	verdict__prove(f, "they take %s at the device (median), and until the next one %s pass",
+	verdict__prove(f,
+		       "a command takes %s at the device (median); the next one is sent %s later",
 		       why_ns((double)median_ns).text,
 		       why_ns((double)turns->turn_ns / (double)turns->nr).text);
 	verdict__prove(f, "the device has queues for polling, and %" PRIu64 " commands were polled",
